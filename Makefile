@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each target does its own set-up and is quick when nothing changed. GNU make 3.81, POSIX sh.
+
+SHELL = /bin/sh
+PYTHON_SOURCES = python/plait tests/python scripts $(wildcard benchmarks)
+TOOLCHAIN = . scripts/toolchain.sh
+BIN = .venv/bin
+
+SBT_LINT = scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check"
+PYTHON_LINT = $(BIN)/ruff check $(PYTHON_SOURCES) && \
+	$(BIN)/ruff format --check $(PYTHON_SOURCES) && $(BIN)/mypy
+REPORTS = jvm/*/target/test-reports/*.xml build/pytest.xml
+
+.PHONY: help demo test quick fmt lint soak mutants bench dist jar
+.DEFAULT_GOAL = help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
+
+demo: .venv/plait ## join real flights and weather, with Plait and with stock Spark
+	@$(TOOLCHAIN) && use_spark && $(BIN)/plait demo
+
+test: .venv/dev ## lint and every suite, up to the first stage that fails
+	@rm -rf $(REPORTS)
+	@echo "== lint: Python" && $(PYTHON_LINT)
+	@status=0; \
+	echo "== lint, test, jar: Scala" && ./sbt $(SBT_LINT) test jar && \
+	$(MAKE) --no-print-directory .venv/plait && \
+	echo "== test: Python" && $(TOOLCHAIN) && use_spark && \
+	$(BIN)/pytest --junitxml=build/pytest.xml || status=$$?; \
+	$(BIN)/python scripts/tally.py $(REPORTS); exit $$status
+
+quick: .venv/dev ## while working: the core's tests and the Python tests without Spark
+	@./sbt core/test
+	@$(BIN)/pytest -q -m "not spark"
+
+fmt: .venv/dev ## rewrite the sources as the formatters want them
+	@./sbt scalafixAll scalafmtAll scalafmtSbt
+	@$(BIN)/ruff check --fix $(PYTHON_SOURCES) && $(BIN)/ruff format $(PYTHON_SOURCES)
+
+lint: .venv/dev ## formatters, scalafix, ruff and mypy, changing nothing
+	@$(PYTHON_LINT)
+	@./sbt $(SBT_LINT)
+
+soak: ## make test with many times the random cases
+	@PLAIT_SOAK=1 $(MAKE) --no-print-directory test
+
+mutants: ## break the interval laws on purpose and see the tests fail
+	@echo "plait: there are no mutants to run yet; they come with the interval laws." >&2; exit 1
+
+bench: .venv/plait ## every benchmark, one file a claim
+	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m benchmarks
+
+dist: .venv/dev ## the source archive, and from it the wheel that carries the jar, in dist/
+	@$(BIN)/python -m build --no-isolation
+
+# Below: the set-up. A stamp in .venv is newer than what it was made from.
+
+.venv/dev: pyproject.toml python/constraints.txt
+	@$(TOOLCHAIN) && install_extra dev && touch .venv/demo $@
+
+.venv/demo: pyproject.toml python/constraints.txt
+	@$(TOOLCHAIN) && install_extra demo && touch $@
+
+jar: .venv/demo
+	@$(BIN)/python scripts/build_jar.py
+
+.venv/plait: pyproject.toml VERSION | jar
+	@$(TOOLCHAIN) && install --no-build-isolation --no-deps -e . && touch $@

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.interval
+
+import plait.interval.Bound.{Closed, Open, Unbounded}
+
+/** A convex set of integers: `{ x : lower <= x <= upper }`, each end open, closed or missing; or
+  * the empty set, which is a value of its own.
+  *
+  * {{{
+  * [1, 4] + [10, 20)   = [11, 24)
+  * [1, 4] - [10, 20)   = (-19, -6]
+  * -(3, +inf)          = (-inf, -3)
+  * [-5, 17] / 3        = [-1, 5]        the x with 3 * x in [-5, 17]
+  * [1, 4] ∩ (2, 9)     = (2, 4]
+  * }}}
+  *
+  * The ends are of a type `E` whose arithmetic an [[Ends]] gives. With `E = BigInt` an interval is a
+  * set of numbers. With `E =` [[plait.constraint.Affine]] it is a set for each row: its ends are
+  * formulas over the row's columns, so the same rules that narrow numbers derive formulas.
+  *
+  * Conventions:
+  *   1. Arithmetic is exact and never overflows. What a fixed-width type does at its limits is the
+  *      caller's to say (see [[plait.constraint.Term]]).
+  *   2. NULL is not a value: an interval says where a value lies if there is one.
+  *   3. An operation on the empty interval gives the empty interval.
+  *   4. Whether a span is in truth empty (`(3, 4)` over integers, `[5, 2]`) is found only where
+  *      ends can be compared; [[intersect]] finds it for numbers.
+  *
+  * Not promised: that ends are as tight as the set over integers allows; `(3, 7)` is not turned into
+  * `[4, 6]`.
+  */
+sealed trait Interval[+E] {
+  def contains[F >: E](x: F)(implicit order: Ordering[F]): Boolean
+}
+
+object Interval {
+  case object Empty extends Interval[Nothing] {
+    def contains[F](x: F)(implicit order: Ordering[F]): Boolean = false
+    override def toString: String = "{}"
+  }
+
+  final case class Span[+E](lower: Bound[E], upper: Bound[E]) extends Interval[E] {
+    def contains[F >: E](x: F)(implicit order: Ordering[F]): Boolean = {
+      val above = lower match {
+        case Unbounded => true
+        case Closed(at) => order.lteq(at, x)
+        case Open(at) => order.lt(at, x)
+      }
+      val below = upper match {
+        case Unbounded => true
+        case Closed(at) => order.lteq(x, at)
+        case Open(at) => order.lt(x, at)
+      }
+      above && below
+    }
+
+    override def toString: String = {
+      val from = lower match {
+        case Unbounded => "(-inf"
+        case Closed(at) => s"[$at"
+        case Open(at) => s"($at"
+      }
+      val to = upper match {
+        case Unbounded => "+inf)"
+        case Closed(at) => s"$at]"
+        case Open(at) => s"$at)"
+      }
+      s"$from, $to"
+    }
+  }
+
+  val All: Interval[Nothing] = Span(Unbounded, Unbounded)
+  def point[E](x: E): Interval[E] = Span(Closed(x), Closed(x))
+  def closed[E](lower: E, upper: E): Interval[E] = Span(Closed(lower), Closed(upper))
+  def atLeast[E](x: E): Interval[E] = Span(Closed(x), Unbounded)
+  def above[E](x: E): Interval[E] = Span(Open(x), Unbounded)
+  def atMost[E](x: E): Interval[E] = Span(Unbounded, Closed(x))
+  def below[E](x: E): Interval[E] = Span(Unbounded, Open(x))
+
+  def plus[E](a: Interval[E], b: Interval[E])(implicit ends: Ends[E]): Interval[E] =
+    (a, b) match {
+      case (Span(al, au), Span(bl, bu)) =>
+        Span(Bound.combine(al, bl)(ends.plus), Bound.combine(au, bu)(ends.plus))
+      case _ => Empty
+    }
+
+  def negate[E](a: Interval[E])(implicit ends: Ends[E]): Interval[E] = a match {
+    case Span(lower, upper) => Span(upper.map(ends.negate), lower.map(ends.negate))
+    case Empty => Empty
+  }
+
+  def minus[E](a: Interval[E], b: Interval[E])(implicit ends: Ends[E]): Interval[E] =
+    plus(a, negate(b))
+
+  def times[E](a: Interval[E], factor: BigInt)(implicit ends: Ends[E]): Interval[E] = {
+    require(factor > 0, s"a scale is positive, not $factor")
+    a match {
+      case Span(lower, upper) =>
+        Span(lower.map(ends.times(_, factor)), upper.map(ends.times(_, factor)))
+      case Empty => Empty
+    }
+  }
+
+  /** `{ x : factor * x ∈ a }`; an end that cannot be divided is dropped, which only widens. */
+  def over[E](a: Interval[E], factor: BigInt)(implicit ends: Ends[E]): Interval[E] = {
+    require(factor > 0, s"a scale is positive, not $factor")
+    def divided(bound: Bound[E], closed: E => Option[E], open: E => Option[E]): Bound[E] =
+      (bound match {
+        case Unbounded => None
+        case Closed(at) => closed(at).map(Closed(_))
+        case Open(at) => open(at).map(Open(_))
+      }).getOrElse(Unbounded)
+    a match {
+      // 3x >= 7 is x >= ceil(7/3); 3x > 7 is x > floor(7/3); the upper end is the mirror.
+      case Span(lower, upper) =>
+        Span(
+          divided(lower, ends.ceilDivide(_, factor), ends.floorDivide(_, factor)),
+          divided(upper, ends.floorDivide(_, factor), ends.ceilDivide(_, factor))
+        )
+      case Empty => Empty
+    }
+  }
+
+  /** The numbers in both. Only for ends that can be compared. */
+  def intersect(a: Interval[BigInt], b: Interval[BigInt]): Interval[BigInt] = (a, b) match {
+    case (Span(al, au), Span(bl, bu)) =>
+      val both = Span(
+        tighter(al, bl)((x, y) => x > y),
+        tighter(au, bu)((x, y) => x < y)
+      )
+      if (isEmpty(both)) Empty else both
+    case _ => Empty
+  }
+
+  private def tighter(a: Bound[BigInt], b: Bound[BigInt])(
+      inside: (BigInt, BigInt) => Boolean
+  ): Bound[BigInt] = (a, b) match {
+    case (Unbounded, other) => other
+    case (other, Unbounded) => other
+    case (x, y) =>
+      val (atX, atY) = (at(x), at(y))
+      if (inside(atX, atY)) x
+      else if (inside(atY, atX)) y
+      else if (x.isInstanceOf[Open[_]]) x
+      else y
+  }
+
+  private def at(bound: Bound[BigInt]): BigInt = bound match {
+    case Closed(x) => x
+    case Open(x) => x
+    case Unbounded => throw new IllegalArgumentException("an unbounded end stands nowhere")
+  }
+
+  private def isEmpty(span: Span[BigInt]): Boolean = span match {
+    case Span(Unbounded, _) | Span(_, Unbounded) => false
+    case Span(lower, upper) =>
+      val first = lower match { case Open(x) => x + 1; case other => at(other) }
+      val last = upper match { case Open(x) => x - 1; case other => at(other) }
+      first > last
+  }
+}

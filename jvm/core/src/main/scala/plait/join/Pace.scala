@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.join
+
+import plait.Side
+
+/** Which side to read next, so that little is buffered and the first pair comes early.
+  *
+  * It looks at the last row of each side: its rank, which is the side's frontier, and its reach
+  * `[low, high]` in the other side's ranks. The rules, first match wins; each has its mirror:
+  *
+  * {{{
+  * 1. the left row is dead (right frontier > high)          left is behind: read left
+  * 2. left has not come to the right row's reach yet        left is behind: read left
+  * 3. only right rows can die                               read left, until this one has
+  * 4. both reaches have two ends                            read the side that has come less far
+  *                                                          through the other's last reach
+  * 5. only the right row's reach has no start               read left, until the right row is dead
+  * 6. otherwise                                             read the side that was read less
+  * }}}
+  *
+  * Example: `l.s - r.s` is 5 or 6. Left 1 reaches right [-5, -4], right 1 reaches left [6, 7]. By rule
+  * 1 or 2 left is read up to 6, where the first pair is; six left rows and one right row were read.
+  *
+  * Not promised: the least possible buffering. The rules decide the pace, never the result.
+  */
+final class Pace {
+  private val left = new Pace.Last
+  private val right = new Pace.Last
+
+  def last(side: Side): Pace.Last = if (side eq Side.Left) left else right
+
+  def next: Side =
+    if (left.rows == 0) Side.Left
+    else if (right.rows == 0) Side.Right
+    else {
+      val leftBehind = left.isPassedBy(right) || right.isAheadOf(left)
+      val rightBehind = right.isPassedBy(left) || left.isAheadOf(right)
+      if (leftBehind != rightBehind) { if (leftBehind) Side.Left else Side.Right }
+      else if (leftBehind) readLess
+      else if (left.isEndless != right.isEndless) {
+        if (left.isEndless) Side.Left else Side.Right
+      } else if (left.isBeginless != right.isBeginless) {
+        if (right.isBeginless) Side.Left else Side.Right
+      } else if (left.isEndless || left.isBeginless) readLess
+      else byProgress
+    }
+
+  private def byProgress: Side = {
+    val ofLeft = right.progress(left)
+    val ofRight = left.progress(right)
+    if (ofLeft < ofRight) Side.Left else if (ofRight < ofLeft) Side.Right else readLess
+  }
+
+  private def readLess: Side = if (left.rows <= right.rows) Side.Left else Side.Right
+}
+
+object Pace {
+
+  /** The last row of a side that had a rank and a reach. */
+  final class Last {
+    var rows: Long = 0
+    var rank: Long = Long.MinValue
+    var low: Long = Long.MinValue
+    var high: Long = Long.MaxValue
+
+    def isEndless: Boolean = high == Long.MaxValue
+    def isBeginless: Boolean = low == Long.MinValue
+    def isPassedBy(other: Last): Boolean = other.rank > high
+    def isAheadOf(other: Last): Boolean = other.rank < low
+
+    /** How far the other side has come through this row's reach, from 0 to 1. */
+    def progress(other: Last): Double =
+      (other.rank.toDouble - low + 1) / (high.toDouble - low + 1)
+  }
+}

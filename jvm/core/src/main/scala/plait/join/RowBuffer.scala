@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.join
+
+/** The buffered rows of one side.
+  *
+  * Conventions:
+  *   1. A row is buffered with its rank and the `end` of its reach in the other side's ranks, closed;
+  *      `Long.MaxValue` is no end.
+  *   2. A row is dead once the other side's frontier is greater than its end.
+  *   3. A probe gives every live row of the key whose rank lies in `[low, high]`, by rank; rows of
+  *      equal rank come in the sequence of their arrival.
+  *   4. One probe at a time: [[next]] belongs to the last [[probe]], and the buffer must not change
+  *      between the two.
+  *   5. The row that [[next]] gives is valid until the next call.
+  *
+  * @tparam K
+  *   a key, already looked up
+  * @tparam R
+  *   a row
+  */
+trait RowBuffer[K >: Null <: AnyRef, R >: Null <: AnyRef] {
+  def append(key: K, row: R, rank: Long, end: Long): Unit
+
+  def probe(key: K, low: Long, high: Long): Unit
+
+  /** The next row of the probe, or null. */
+  def next(): R
+
+  /** Drops the rows whose reach ends before the frontier.
+    * @return how many
+    */
+  def takeDead(frontier: Long): Long
+
+  /** Drops all rows.
+    * @return how many
+    */
+  def takeAll(): Long
+
+  /** How many rows it holds. */
+  def size: Long
+}
+
+/** Where the bytes of buffered rows lie. A handle is valid until it is freed. */
+trait RowStore[R] {
+  def put(row: R): Long
+
+  /** The row, valid until the next call. */
+  def get(handle: Long): R
+  def free(handle: Long): Unit
+}
+
+/** The rows of both sides by key.
+  *
+  * @tparam Q
+  *   a key as it comes with a row; not kept
+  */
+trait KeyTable[Q, K >: Null <: AnyRef] {
+
+  /** The key if a row of it is buffered, else null. */
+  def find(key: Q): K
+
+  /** The key, made if need be. The caller buffers a row of it. */
+  def claim(key: Q): K
+
+  /** Called when the last row of a key has gone from both sides. */
+  def release(key: K): Unit
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.join
+
+/** The buffered rows of one key and one side, by rank: parallel arrays `ranks`, `entries`.
+  *
+  * {{{
+  * from           until
+  *  | 10 | 12 | 12 | 15 |        firstAtOrAbove(12) = from + 1
+  *  |  7 | -1 |  3 |  9 |        entry -1: a hole, its row has died in the middle
+  * }}}
+  *
+  * Invariants: `ranks` never falls in `[from, until)`; the first slot is no hole; holes are less than
+  * half of a long run.
+  */
+final class Run {
+  private var ranks = new Array[Long](Run.InitialCapacity)
+  private var entries = new Array[Int](Run.InitialCapacity)
+  private var first = 0
+  private var end = 0
+  private var holes = 0
+
+  def from: Int = first
+  def until: Int = end
+  def isEmpty: Boolean = first == end
+  def size: Int = end - first - holes
+  def rank(slot: Int): Long = ranks(slot)
+
+  /** The entry in this slot, or [[Run.Hole]]. */
+  def entry(slot: Int): Int = entries(slot)
+
+  /** Rows come nearly in order, so a row finds its place from the end. */
+  def insert(rank: Long, entry: Int): Unit = {
+    if (end == ranks.length) makeRoom()
+    var slot = end
+    // Invariant: everything from `slot` on has a greater rank and stands one slot to the right.
+    while (slot > first && ranks(slot - 1) > rank) {
+      ranks(slot) = ranks(slot - 1)
+      entries(slot) = entries(slot - 1)
+      slot -= 1
+    }
+    ranks(slot) = rank
+    entries(slot) = entry
+    end += 1
+  }
+
+  /** The first slot whose rank is at least `rank`, or `until`. */
+  def firstAtOrAbove(rank: Long): Int =
+    if (first == end || ranks(first) >= rank) first
+    else {
+      var low = first
+      var high = end
+      // Invariant: ranks(low) < rank, and rank <= ranks(high) if there is such a slot.
+      while (high - low > 1) {
+        val middle = (low + high) >>> 1
+        if (ranks(middle) < rank) low = middle else high = middle
+      }
+      high
+    }
+
+  /** Takes out an entry that was inserted with this rank. */
+  def remove(rank: Long, entry: Int): Unit =
+    if (entries(first) == entry) {
+      first += 1
+      skipHoles()
+    } else {
+      var slot = firstAtOrAbove(rank)
+      // Invariant: the entry stands at `slot` or after it, among those of its rank.
+      while (entries(slot) != entry) slot += 1
+      if (slot == end - 1) end -= 1
+      else {
+        entries(slot) = Run.Hole
+        holes += 1
+        if (holes > Run.InitialCapacity && holes > (end - first) / 2) compact()
+      }
+    }
+
+  def clear(): Unit = {
+    first = 0
+    end = 0
+    holes = 0
+    if (ranks.length > Run.LargestKept) allocate(Run.InitialCapacity)
+  }
+
+  private def skipHoles(): Unit = {
+    // Invariant: every slot before `first` is free.
+    while (first < end && entries(first) == Run.Hole) {
+      first += 1
+      holes -= 1
+    }
+    if (first == end) clear()
+  }
+
+  private def makeRoom(): Unit =
+    if (first + holes >= end / 2) compact()
+    else {
+      val wider = end * 2
+      ranks = java.util.Arrays.copyOf(ranks, wider)
+      entries = java.util.Arrays.copyOf(entries, wider)
+    }
+
+  private def compact(): Unit = {
+    var to = 0
+    var slot = first
+    // Invariant: the live rows of [first, slot) stand in [0, to), in order.
+    while (slot < end) {
+      if (entries(slot) != Run.Hole) {
+        ranks(to) = ranks(slot)
+        entries(to) = entries(slot)
+        to += 1
+      }
+      slot += 1
+    }
+    first = 0
+    end = to
+    holes = 0
+  }
+
+  private def allocate(capacity: Int): Unit = {
+    ranks = new Array[Long](capacity)
+    entries = new Array[Int](capacity)
+  }
+}
+
+object Run {
+  val Hole: Int = -1
+  private val InitialCapacity = 4
+  private val LargestKept = 1024
+}

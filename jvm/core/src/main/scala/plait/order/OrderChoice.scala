@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+import plait.{BySide, Side}
+import plait.constraint.{Affine, Compare, Comparison, Sweeps, Term}
+import plait.constraint.Term._
+import plait.interval.{Bound, Interval}
+
+/** The orders under which a join is run, with the reach of each side's rows in the other's order. */
+final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {
+
+  /** What ends the life of a buffered row of this side: the bounds at the end of its reach that the
+    * other side's frontier passes last.
+    */
+  def prunedBy(side: Side): Seq[ReachBound] =
+    reaches(side).farEnd(orders(side.other).direction)
+
+  def whyNotPruned(side: Side): Option[WhyNot] =
+    if (prunedBy(side).nonEmpty) None
+    else Some(WhyNot.EndlessReach(side, orders(side.other).term.toString))
+}
+
+/** Which orders to sort the two sides by.
+  *
+  * Candidates for a side are the largest terms over it alone that a comparison with the other side
+  * holds, with constant summands taken off: `l.s + 3 < r.s + 10` offers `l.s` and `r.s`,
+  * `r.t - l.t <= 300` offers `l.t` and `r.t`. Each pair of candidates is tried in each pair of
+  * directions, and the pair that prunes best is taken:
+  *
+  * {{{
+  * a side whose rows die, and the later ones later (l.s in r.s - 4 .. )    3
+  * a side whose rows die in no particular sequence                         2
+  * a side whose rows die, and the later ones sooner                        1
+  * a side whose rows do not die                                            0
+  * an order that the side has already                                      + 1/4
+  * }}}
+  *
+  * For `l.a + r.b BETWEEN -5 AND 5` that is `a ASC, b DESC`. On a draw the first in the condition
+  * and ascending orders win.
+  */
+object OrderChoice {
+
+  /** @param offered orders that a side has without sorting */
+  def best(
+      conjunction: Seq[Compare],
+      offered: BySide[Seq[Order]]
+  ): Either[WhyNot, OrderChoice] = {
+    val across = conjunction.filter(c => c.sides.size == 2 && c.op != Comparison.NotEqual)
+    val candidates = BySide.make(side => across.flatMap(candidatesOf(side, _)).distinct)
+    val directions = Seq(Direction.Ascending, Direction.Descending)
+    val choices = for {
+      left <- candidates.left
+      right <- candidates.right
+      leftDirection <- directions
+      rightDirection <- directions
+    } yield choice(BySide(Order(left, leftDirection), Order(right, rightDirection)), across)
+    if (choices.isEmpty) Left(WhyNot.NoComparison())
+    else {
+      // maxBy keeps the first of equals.
+      val best = choices.maxBy(score(_, offered))
+      val reasons = Side.both.flatMap(best.whyNotPruned)
+      if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(best)
+    }
+  }
+
+  def choice(orders: BySide[Order], conjunction: Seq[Compare]): OrderChoice =
+    OrderChoice(
+      orders,
+      BySide.make(side => Reach.of(side, orders(side.other).term, conjunction))
+    )
+
+  private def candidatesOf(side: Side, comparison: Compare): Seq[Term] =
+    Seq(comparison.left, comparison.right).flatMap(largestOver(side, _)).map(withoutConstants)
+
+  private def largestOver(side: Side, term: Term): Seq[Term] =
+    if (term.sides == Set(side)) Seq(term)
+    else if (!term.sides.contains(side)) Nil
+    else term.children.flatMap(largestOver(side, _))
+
+  /** `t` for `t + 5`, `5 + t` and `t - 5`: an order by the one is an order by the other. */
+  private def withoutConstants(term: Term): Term = term match {
+    case Add(t, c) if c.sides.isEmpty => withoutConstants(t)
+    case Add(c, t) if c.sides.isEmpty => withoutConstants(t)
+    case Subtract(t, c) if c.sides.isEmpty => withoutConstants(t)
+    case Scale(t, _) if withoutConstants(t).isInstanceOf[Variable] => withoutConstants(t)
+    case t => t
+  }
+
+  private def score(choice: OrderChoice, offered: BySide[Seq[Order]]): Double =
+    Side.both.map { side =>
+      val order = choice.orders(side)
+      pruningScore(choice, side) + (if (offered(side).headOption.contains(order)) 0.25 else 0)
+    }.sum
+
+  private def pruningScore(choice: OrderChoice, side: Side): Double = {
+    val slopes = choice.prunedBy(side).map(slope(choice, side, _))
+    if (slopes.isEmpty) 0 else slopes.max
+  }
+
+  /** How the end of the reach moves along the row's own order, both in ranks. */
+  private def slope(choice: OrderChoice, side: Side, bound: ReachBound): Double = {
+    val own = choice.orders(side)
+    val step = new Sweeps[Affine](v => Interval.point(Affine.of(v))).upward(own.term)
+    val signs = step match {
+      case Interval.Span(Bound.Closed(formula), _) =>
+        formula.coefficients.toSeq.map { case (v, k) =>
+          k.signum * bound.formula.coefficients.getOrElse(v, BigInt(0)).signum
+        }
+      case _ => Nil
+    }
+    val turned = if (own.direction == choice.orders(side.other).direction) 1 else -1
+    val moves = signs.map(_ * turned).distinct
+    if (moves == Seq(1)) 3 else if (moves == Seq(-1)) 1 else 2
+  }
+}

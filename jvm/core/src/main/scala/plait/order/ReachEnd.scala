@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+import plait.constraint.Term.Variable
+import plait.interval.Bound.Open
+
+/** One end of a reach, ready to be computed for a row: `max` (low end) or `min` (high end) of
+  * formulas `constant + Σ coefficient * value`, as a closed 64-bit integer.
+  *
+  * {{{
+  * r.s in (l.s - 7, l.s - 4),  l.s = 100        low = 94     high = 95
+  * no formulas                                  low = MinValue, high = MaxValue
+  * }}}
+  *
+  * Order values are integers, so an open end is the next closed one inside it. A formula names its
+  * values by index; [[ReachEnd.of]] says whose they are.
+  */
+final case class ReachEnd(toward: ReachEnd.Toward, formulas: Seq[ReachEnd.Formula]) {
+  def at(values: Array[Long]): Long =
+    formulas.map(_.at(values, toward)).foldLeft(toward.unbounded)(toward.tighter)
+}
+
+object ReachEnd {
+
+  /** Outward for one end: which way sums are rounded and which of two ends is tighter. */
+  sealed abstract class Toward {
+    def unbounded: Long
+    def tighter(a: Long, b: Long): Long
+    def add(a: Long, b: Long): Long
+    def negate(a: Long): Long
+    def inside(open: Long): Long
+  }
+
+  case object Low extends Toward {
+    def unbounded: Long = Long.MinValue
+    def tighter(a: Long, b: Long): Long = math.max(a, b)
+    def add(a: Long, b: Long): Long = Saturating.addDown(a, b)
+    def negate(a: Long): Long = Saturating.negate(a)
+    def inside(open: Long): Long = Saturating.after(open)
+  }
+
+  case object High extends Toward {
+    def unbounded: Long = Long.MaxValue
+    def tighter(a: Long, b: Long): Long = math.min(a, b)
+    def add(a: Long, b: Long): Long = Saturating.addUp(a, b)
+    def negate(a: Long): Long = Saturating.negate(a)
+    def inside(open: Long): Long = Saturating.before(open)
+  }
+
+  sealed trait Openness
+  object Openness {
+    case object Open extends Openness
+    case object Closed extends Openness
+  }
+
+  /** @param terms (index of the value, its coefficient) */
+  final case class Formula(constant: Long, terms: Seq[(Int, Int)], openness: Openness) {
+    def at(values: Array[Long], toward: Toward): Long = {
+      val sum = summands.foldLeft(constant) { case (sum, (index, sign)) =>
+        toward.add(sum, if (sign > 0) values(index) else toward.negate(values(index)))
+      }
+      if (openness == Openness.Open) toward.inside(sum) else sum
+    }
+
+    /** `(index, +1 or -1)`, each as often as its coefficient says. */
+    def summands: Seq[(Int, Int)] =
+      terms.flatMap { case (index, k) => Seq.fill(math.abs(k))((index, math.signum(k))) }
+  }
+
+  /** The end that these bounds make, and the variables whose values it wants, in their sequence. */
+  def of(toward: Toward, bounds: Seq[ReachBound]): (ReachEnd, Seq[Variable]) = {
+    val variables = bounds.flatMap(_.formula.coefficients.keys).distinct
+    val formulas = bounds.map { bound =>
+      val terms = bound.formula.coefficients.toSeq.map { case (v, k) =>
+        (variables.indexOf(v), k.toInt)
+      }
+      val openness = if (bound.at.isInstanceOf[Open[_]]) Openness.Open else Openness.Closed
+      Formula(Saturating.constantOf(bound.formula.constant), terms, openness)
+    }
+    (ReachEnd(toward, formulas), variables)
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+/** 64-bit arithmetic on the ends of intervals, rounded outward.
+  *
+  * A sum that does not fit is replaced by one that is safe for its end: an upper end may only grow, a
+  * lower end only fall. `Long.MaxValue` as an upper end and `Long.MinValue` as a lower end stand for
+  * "no end" and stay, whatever is added to them.
+  *
+  * {{{
+  * upper   MaxValue + (-10)       MaxValue      it may be more than MaxValue in truth
+  * upper   MinValue + (-10)       MinValue      too large by 10, which is safe
+  * lower   MinValue + 10          MinValue
+  * lower   MaxValue + 10          MaxValue      too small by 10, which is safe
+  * }}}
+  *
+  * Law: for every sum of longs and its exact value `x`, folded from the left with `addUp` it gives at
+  * least `x`, with `addDown` at most `x`; and exactly `x` where no partial sum reaches the limits.
+  */
+object Saturating {
+  def addUp(a: Long, b: Long): Long =
+    if (a == Long.MaxValue || b == Long.MaxValue) Long.MaxValue else clamped(a, b)
+
+  def addDown(a: Long, b: Long): Long =
+    if (a == Long.MinValue || b == Long.MinValue) Long.MinValue else clamped(a, b)
+
+  /** `-x`. That of the least long does not fit and becomes the greatest: as an upper end "no end",
+    * as a lower end one that is too small by 1; both are safe.
+    */
+  def negate(x: Long): Long = if (x == Long.MinValue) Long.MaxValue else -x
+
+  /** The last value below an open upper end. */
+  def before(end: Long): Long =
+    if (end == Long.MaxValue || end == Long.MinValue) end else end - 1
+
+  /** The first value above an open lower end. */
+  def after(end: Long): Long =
+    if (end == Long.MaxValue || end == Long.MinValue) end else end + 1
+
+  def constantOf(x: BigInt): Long =
+    if (x > Long.MaxValue) Long.MaxValue else if (x < Long.MinValue) Long.MinValue else x.toLong
+
+  private def clamped(a: Long, b: Long): Long = {
+    val sum = a + b
+    // Overflow happened if both have the sign that the sum lacks.
+    if (((a ^ sum) & (b ^ sum)) < 0) { if (a < 0) Long.MinValue else Long.MaxValue }
+    else sum
+  }
+}

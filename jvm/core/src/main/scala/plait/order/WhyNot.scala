@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+import plait.Side
+
+/** Why a join is not planned by Plait, or a side of it is not pruned: a code, its arguments and a
+  * sentence. The code is stable; the sentence is for people.
+  */
+sealed abstract class WhyNot(val code: String, val sentence: String, val arguments: String*) {
+  override def toString: String = s"$sentence [$code]"
+}
+
+object WhyNot {
+  final case class JoinTypeNotSupported(joinType: String)
+      extends WhyNot(
+        "JOIN_TYPE_NOT_SUPPORTED",
+        s"$joinType joins are not supported yet; only inner joins are",
+        joinType
+      )
+
+  final case class StreamingInput()
+      extends WhyNot("STREAMING_INPUT", "joins over streams are not supported yet")
+
+  final case class NoEquality()
+      extends WhyNot("NO_EQUALITY", "the condition has no equality between the sides")
+
+  final case class NoComparison()
+      extends WhyNot(
+        "NO_COMPARISON",
+        "the condition has no comparison (<, <=, >, >=) of integers, dates, timestamps or day-time " +
+          "intervals between the sides"
+      )
+
+  final case class HintedOtherwise(hint: String)
+      extends WhyNot(
+        "HINTED_OTHERWISE",
+        s"the query asks for another join with the hint $hint",
+        hint
+      )
+
+  final case class NotDeterministic(condition: String)
+      extends WhyNot(
+        "NOT_DETERMINISTIC",
+        s"the condition $condition is not deterministic",
+        condition
+      )
+
+  final case class KeyNotHashable(key: String, dataType: String)
+      extends WhyNot(
+        "KEY_NOT_HASHABLE",
+        s"equal values of the key $key of type $dataType may differ in their bytes",
+        key,
+        dataType
+      )
+
+  final case class NothingPruned(reasons: Seq[WhyNot])
+      extends WhyNot(
+        "NOTHING_PRUNED",
+        "neither side can be pruned: " + reasons.map(_.sentence).mkString("; "),
+        reasons.map(_.code): _*
+      )
+
+  /** The reach of the side's rows has no end that the other side's frontier could pass. */
+  final case class EndlessReach(side: Side, order: String)
+      extends WhyNot(
+        "ENDLESS_REACH",
+        s"no comparison ends the reach of a ${side.name} row in $order, so it is kept until the " +
+          s"${side.other.name} side ends",
+        side.name,
+        order
+      )
+
+  final case class PlanningFailed(error: String)
+      extends WhyNot(
+        "PLANNING_FAILED",
+        s"planning failed and was left to Spark: $error",
+        error
+      )
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark
+
+import org.apache.spark.sql.internal.SQLConf
+
+/** Plait's settings of a session. Every key can be set when the session is built and changed later.
+  *
+  * {{{
+  * spark.plait.enabled             true     everything of Plait, on or off
+  * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
+  * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
+  * }}}
+  */
+final case class PlaitConf(conf: SQLConf) {
+  def enabled: Boolean = flag(PlaitConf.Enabled, "true")
+  def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
+  def failsOnPlanningError: Boolean =
+    oneOf(PlaitConf.PlanningOnError, "spark", Seq("spark", "fail")) == "fail"
+
+  private def flag(key: String, default: String): Boolean =
+    oneOf(key, default, Seq("true", "false")) == "true"
+
+  private def oneOf(key: String, default: String, allowed: Seq[String]): String = {
+    val value = conf.getConfString(key, default).trim.toLowerCase(java.util.Locale.ROOT)
+    if (!allowed.contains(value)) throw new IllegalArgumentException(
+      s"$key is '$value', but must be one of ${allowed.mkString(", ")}"
+    )
+    value
+  }
+}
+
+object PlaitConf {
+  val Enabled = "spark.plait.enabled"
+  val TraceBuffered = "spark.plait.trace.buffered"
+  val PlanningOnError = "spark.plait.planning.on-error"
+}

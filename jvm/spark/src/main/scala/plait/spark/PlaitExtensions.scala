@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark
+
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+
+import plait.spark.planner.SymmetricHashJoinStrategy
+
+/** The map of everything that Plait hooks into Spark.
+  *
+  * {{{
+  * hook                     what                          why there
+  * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
+  *                                                        pushed down, reordered, keys normalised;
+  *                                                        injected strategies come before Spark's
+  * }}}
+  *
+  * It registers itself by META-INF/services once the jar is on the class path, and by
+  * `spark.sql.extensions=plait.spark.PlaitExtensions`. Both at once do no harm: a join that one
+  * instance of the strategy has planned, the other never sees. It injects no parser and touches no
+  * other extension's hooks, so it works before and after any.
+  */
+class PlaitExtensions extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
+}

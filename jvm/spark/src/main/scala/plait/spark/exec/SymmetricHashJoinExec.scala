@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predicate, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.plait.TaskMemory
+import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.util.CollectionAccumulator
+
+import plait.{BySide, Side}
+import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
+import plait.spark.PlaitConf
+import plait.spark.side._
+
+/** The pruning symmetric hash join of two inputs that are distributed by key and sorted by order:
+  *
+  * {{{
+  *   left, sorted by s                       right, sorted by s
+  *        |  row, rank, reach [low, high]         |
+  *        +------------------> core <-------------+
+  *                              | pairs of equal keys within reach
+  *                          condition  (Spark's generated predicate)
+  * }}}
+  *
+  * What it does not promise: any order of its output.
+  *
+  * @param leftOrder
+  *   by what the left side must be sorted within a partition
+  * @param leftRanks
+  *   rank, low and high end of a left row, three longs (see [[SideReader]])
+  * @param pruning
+  *   for each side what prunes it, in words; part of EXPLAIN, not of the plan's identity
+  */
+case class SymmetricHashJoinExec(
+    leftKeys: Seq[Expression],
+    rightKeys: Seq[Expression],
+    joinType: JoinType,
+    condition: Option[Expression],
+    leftOrder: SortOrder,
+    rightOrder: SortOrder,
+    leftRanks: Seq[Expression],
+    rightRanks: Seq[Expression],
+    left: SparkPlan,
+    right: SparkPlan
+)(val pruning: BySide[String])
+    extends BaseJoinExec {
+
+  override def output: Seq[Attribute] = left.output ++ right.output
+
+  override def outputPartitioning: Partitioning =
+    PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(Seq(leftOrder), Seq(rightOrder))
+
+  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
+
+  /** The samples of `spark.plait.trace.buffered`, if that was on when the query started. */
+  @transient lazy val trace: Option[CollectionAccumulator[TracePoint]] =
+    if (!PlaitConf(conf).traceBuffered) None
+    else {
+      val points = new CollectionAccumulator[TracePoint]
+      sparkContext.register(points, "plait.trace.buffered")
+      Some(points)
+    }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val sides = BySide(
+      SidePlan(leftKeys, leftRanks, left.output),
+      SidePlan(rightKeys, rightRanks, right.output)
+    )
+    val task = new SymmetricHashJoinTask(sides, condition, metrics, trace)
+    left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
+      task.join(BySide(leftRows, rightRows))
+    }
+  }
+
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(leftKeys, rightKeys, joinType) ++ condition.iterator ++
+      Side.both.map(side => s"${side.name} ${pruning(side)}")
+
+  override def verboseStringWithOperatorId(): String =
+    super.verboseStringWithOperatorId() + Side.both
+      .map(side => ExplainUtils.generateFieldString(side.name.capitalize, pruning(side)))
+      .mkString("", "\n", "\n")
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan
+  ): SymmetricHashJoinExec = copy(left = newLeft, right = newRight)(pruning)
+}
+
+/** What a task needs of one side. */
+final case class SidePlan(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute])
+
+/** What one task does: builds readers, buffers and core, and counts when it ends. */
+final class SymmetricHashJoinTask(
+    sides: BySide[SidePlan],
+    condition: Option[Expression],
+    metrics: Map[String, SQLMetric],
+    trace: Option[CollectionAccumulator[TracePoint]]
+) extends Serializable {
+
+  def join(inputs: BySide[Iterator[InternalRow]]): Iterator[InternalRow] = {
+    val context = TaskContext.get()
+    val keys = new UnsafeKeyTable
+    val stores = sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size))
+    val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
+    val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](keys, buffers)
+    val rows = new SymmetricHashJoinIterator(
+      inputs,
+      sides.map(s => new SideReader(s.keys, s.ranks, s.output)),
+      core,
+      predicate(context.partitionId()),
+      joiner,
+      trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _))
+    )
+    context.addTaskCompletionListener[Unit] { _ =>
+      count(core, rows)
+      Side.both.foreach(stores(_).close())
+    }
+    rows
+  }
+
+  private def predicate(partition: Int): InternalRow => Boolean = condition match {
+    case None => _ => true
+    case Some(expression) =>
+      val generated = Predicate.create(expression, sides.left.output ++ sides.right.output)
+      generated.initialize(partition)
+      generated.eval
+  }
+
+  private def joiner: (UnsafeRow, UnsafeRow) => UnsafeRow = {
+    val generated = GenerateUnsafeRowJoiner.create(
+      StructType(sides.left.output.map(fieldOf)),
+      StructType(sides.right.output.map(fieldOf))
+    )
+    (l, r) => generated.join(l, r)
+  }
+
+  private def fieldOf(attribute: Attribute) =
+    StructField(attribute.name, attribute.dataType, attribute.nullable)
+
+  private def count(
+      core: JoinCore[UnsafeRow, KeyGroup, UnsafeRow],
+      rows: SymmetricHashJoinIterator
+  ): Unit = {
+    for (side <- Side.both) {
+      val counts = core.counts(side)
+      metrics(JoinMetrics.rowsIn(side)) += counts.in
+      metrics(JoinMetrics.rowsPruned(side)) += counts.pruned
+      metrics(JoinMetrics.pairsByProbing(side)) += rows.pairsByProbing(side)
+      metrics(JoinMetrics.OutputRows) += rows.pairsByProbing(side)
+      peak(JoinMetrics.peakBuffered(side)).note(counts.peak)
+    }
+    peak(JoinMetrics.PeakBuffered).note(core.peakBuffered)
+  }
+
+  private def peak(name: String): PeakMetric = metrics(name).asInstanceOf[PeakMetric]
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import plait.Side
+import plait.constraint.{Affine, Compare}
+import plait.interval.{Bound, Domain}
+import plait.order.{OrderChoice, ReachBound}
+
+/** The pruning of a side in words, for EXPLAIN:
+  *
+  * {{{
+  * ordered by s#1L ASC, reaches s#5L in (s#1L - 7, s#1L - 4), pruned by ((s#1L + 3) < (s#5L + 10))
+  * ordered by t#1 ASC, reaches t#5 in (t#1, +inf), not pruned: no comparison ends ... [ENDLESS_REACH]
+  * }}}
+  *
+  * @param conjunct
+  *   how the query wrote a comparison
+  */
+final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
+  def of(side: Side): String = {
+    val reach = choice.reaches(side)
+    val from = end(reach.lower, "greatest").fold("(-inf") { case (open, at) => open.fold("(", "[") + at }
+    val to = end(reach.upper, "least").fold("+inf)") { case (open, at) => at + open.fold(")", "]") }
+    val pruned = choice.whyNotPruned(side) match {
+      case None => "pruned by " + conjuncts(choice.prunedBy(side))
+      case Some(why) => s"not pruned: $why"
+    }
+    s"ordered by ${choice.orders(side)}, reaches ${choice.orders(side.other).term} in $from, $to, " +
+      pruned
+  }
+
+  private def conjuncts(bounds: Seq[ReachBound]): String =
+    bounds.map(_.from).distinct.map(conjunct).mkString(" AND ")
+
+  /** Several formulas are shown as closed, unless all are open. */
+  private def end(bounds: Seq[ReachBound], several: String): Option[(PruningText.Ending, String)] = {
+    val texts = bounds.map(b => text(b.formula)).distinct
+    val ending =
+      if (bounds.forall(_.at.isInstanceOf[Bound.Open[_]])) PruningText.Open else PruningText.Closed
+    texts match {
+      case Nil => None
+      case Seq(one) => Some((ending, one))
+      case many => Some((ending, many.mkString(s"$several(", ", ", ")")))
+    }
+  }
+
+  private def text(formula: Affine): String = {
+    val timed = formula.coefficients.keys.exists(v => PruningText.isMicros(v.domain))
+    val variables = Affine(0, formula.coefficients)
+    if (!timed || formula.constant == 0) formula.toString
+    else {
+      val sign = if (formula.constant.signum < 0) "-" else "+"
+      s"$variables $sign ${PruningText.duration(formula.constant.abs)}"
+    }
+  }
+}
+
+object PruningText {
+  sealed trait Ending {
+    def fold(open: String, closed: String): String = if (this == Open) open else closed
+  }
+  case object Open extends Ending
+  case object Closed extends Ending
+
+  private def isMicros(domain: Domain): Boolean =
+    Seq(Domain.Timestamp, Domain.TimestampNtz, Domain.DayTimeInterval).contains(domain)
+
+  private val units = Seq(
+    "DAY" -> BigInt(86400000000L),
+    "HOUR" -> BigInt(3600000000L),
+    "MINUTE" -> BigInt(60000000L),
+    "SECOND" -> BigInt(1000000L)
+  )
+
+  /** Microseconds in the largest unit that divides them: `INTERVAL 3 HOUR`. */
+  def duration(micros: BigInt): String = {
+    val (unit, size) =
+      units.find { case (_, size) => micros % size == 0 }.getOrElse("MICROSECOND" -> BigInt(1))
+    s"INTERVAL ${micros / size} $unit"
+  }
+
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.util.AccumulatorV2
+
+import plait.Side
+
+/** The counters of a join node, as Spark's SQL metrics: their names and what they mean.
+  *
+  * {{{
+  * leftRowsIn             rows read of the left side
+  * leftPeakBuffered       the most left rows that one task held at once
+  * leftRowsPruned         left rows proved dead before the right side had ended
+  * pairsByProbingLeft     output rows found by looking for a right row's partners on the left
+  * peakBuffered           the most rows of both sides together that one task held at once
+  * numOutputRows          = pairsByProbingLeft + pairsByProbingRight
+  * }}}
+  */
+object JoinMetrics {
+  def rowsIn(side: Side): String = s"${side.name}RowsIn"
+  def peakBuffered(side: Side): String = s"${side.name}PeakBuffered"
+  def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
+  def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
+  val PeakBuffered: String = "peakBuffered"
+  val OutputRows: String = "numOutputRows"
+
+  def create(context: SparkContext): Map[String, SQLMetric] = {
+    def sum(label: String): SQLMetric = SQLMetrics.createMetric(context, label)
+    val sides = Side.both.flatMap { side =>
+      Seq(
+        rowsIn(side) -> sum(s"${side.name} rows in"),
+        peakBuffered(side) -> PeakMetric.create(context, s"${side.name} rows buffered at peak"),
+        rowsPruned(side) -> sum(s"${side.name} rows pruned"),
+        pairsByProbing(side) -> sum(s"pairs found by probing ${side.name}")
+      )
+    }
+    (sides ++ Seq(
+      PeakBuffered -> PeakMetric.create(context, "rows buffered at peak"),
+      OutputRows -> sum("number of output rows")
+    )).toMap
+  }
+}
+
+/** The largest value of all tasks, where Spark's own metrics would add them up.
+  *
+  * Shown as minimum, median and maximum over tasks. Spark stores such a metric tenfold, to show a
+  * decimal; [[peak]] is the number itself.
+  */
+final class PeakMetric extends SQLMetric("average", -1L) {
+  private var largest = -1L
+
+  def note(value: Long): Unit = if (value > largest) {
+    largest = value
+    set(value * PeakMetric.Scale)
+  }
+
+  def peak: Long = value / PeakMetric.Scale
+
+  override def copy(): PeakMetric = {
+    val same = new PeakMetric
+    if (!isZero) same.note(peak)
+    same
+  }
+
+  override def reset(): Unit = {
+    super.reset()
+    largest = -1L
+  }
+
+  override def merge(other: AccumulatorV2[Long, Long]): Unit = other match {
+    case task: PeakMetric => if (!task.isZero) note(task.peak)
+    case _ => super.merge(other)
+  }
+}
+
+object PeakMetric {
+  private val Scale = 10L
+
+  def create(context: SparkContext, label: String): PeakMetric = {
+    val metric = new PeakMetric
+    context.register(metric, label)
+    metric
+  }
+
+  /** What a metric says, whichever kind it is. */
+  def valueOf(metric: SQLMetric): Long = metric match {
+    case peak: PeakMetric => peak.peak
+    case other => other.value
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen.{Block, CodegenContext, CodeGenerator, EmptyBlock, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{DataType, LongType}
+
+import plait.order.{ReachEnd, Saturating}
+import plait.order.ReachEnd.{Formula, Openness}
+
+/** A [[ReachEnd]] as an expression over a row: one 64-bit integer, NULL if any value that it needs is
+  * NULL (then the row reaches nothing).
+  *
+  * {{{
+  * (l.s - 7, l.s - 4), low end       Saturating.after(Saturating.addDown(-7L, s))
+  * }}}
+  *
+  * @param children
+  *   the values that the end names by index, all of type long
+  */
+final case class ReachEndValue(end: ReachEnd, children: Seq[Expression]) extends Expression {
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = children.exists(_.nullable)
+
+  override def eval(input: InternalRow): Any = {
+    val values = children.map(_.eval(input))
+    if (values.contains(null)) null else end.at(values.map(_.asInstanceOf[Long]).toArray)
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val values = children.map(_.genCode(ctx))
+    val isNull = values.map(_.isNull).filterNot(_ == FalseLiteral)
+    val computed = end.formulas
+      .map(javaOf(_, values.map(_.value.toString)))
+      .reduceOption((a, b) => s"$tighter($a, $b)")
+      .getOrElse(s"${end.toward.unbounded}L")
+    val missing = if (isNull.isEmpty) "false" else isNull.mkString(" || ")
+    // Values are only used where none is missing, but Java wants them all assigned before.
+    val codes = values.map(_.code).fold[Block](EmptyBlock)(_ + _)
+    ev.copy(code = code"""
+      $codes
+      boolean ${ev.isNull} = $missing;
+      ${CodeGenerator.javaType(dataType)} ${ev.value} = ${ev.isNull} ? 0L : $computed;""")
+  }
+
+  private def javaOf(formula: Formula, values: Seq[String]): String = {
+    val sum = formula.summands.foldLeft(s"${formula.constant}L") { case (sum, (index, sign)) =>
+      val value = if (sign > 0) values(index) else s"$saturating.negate(${values(index)})"
+      s"$saturating.$add($sum, $value)"
+    }
+    if (formula.openness == Openness.Open) s"$saturating.$inside($sum)" else sum
+  }
+
+  private def saturating: String = Saturating.getClass.getName.stripSuffix("$")
+
+  private def isLow: Boolean = end.toward == ReachEnd.Low
+  private def add: String = if (isLow) "addDown" else "addUp"
+  private def inside: String = if (isLow) "after" else "before"
+  private def tighter: String = if (isLow) "Math.max" else "Math.min"
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): ReachEndValue = copy(children = newChildren)
+}

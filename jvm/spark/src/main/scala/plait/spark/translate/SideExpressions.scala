@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, BitwiseNot, Descending, Expression, SortOrder}
+
+import plait.Side
+import plait.order.{Direction, Order, OrderChoice, ReachEnd}
+
+/** What the join computes for each row of a side, as Spark expressions over its columns.
+  *
+  * {{{
+  * condition l.s + 1 > r.s + 5 AND l.s + 3 < r.s + 10, left side
+  *   order   s ASC
+  *   rank    orderValue(s)
+  *   low     after(addDown(-7, orderValue(s)))       s - 6
+  *   high    before(addUp(-4, orderValue(s)))        s - 5
+  * }}}
+  *
+  * @param order
+  *   how the side must be sorted
+  * @param rank
+  *   the row's own rank, NULL if its order value is
+  * @param low
+  *   the low end of its reach in the other side's ranks, closed, NULL if it reaches nothing
+  * @param high
+  *   the high end
+  */
+final case class SideExpressions(
+    order: SortOrder,
+    rank: Expression,
+    low: Expression,
+    high: Expression
+) {
+  def ranks: Seq[Expression] = Seq(rank, low, high)
+}
+
+object SideExpressions {
+  def of(side: Side, choice: OrderChoice, translation: TermTranslation): SideExpressions = {
+    val own = choice.orders(side)
+    val value = guarded(translation.source(own.term))
+    val sorted = SortOrder(value, sortDirection(own))
+    val reach = choice.reaches(side)
+    def end(toward: ReachEnd.Toward): Expression = {
+      val bounds = if (toward == ReachEnd.Low) reach.lower else reach.upper
+      val (computed, variables) = ReachEnd.of(toward, bounds)
+      ReachEndValue(computed, variables.map(v => OrderValue(guarded(translation.source(v)))))
+    }
+    // Ranks along a descending order are complements, which swap the ends.
+    if (choice.orders(side.other).direction == Direction.Ascending)
+      SideExpressions(sorted, rank(own, value), end(ReachEnd.Low), end(ReachEnd.High))
+    else
+      SideExpressions(
+        sorted,
+        rank(own, value),
+        BitwiseNot(end(ReachEnd.High)),
+        BitwiseNot(end(ReachEnd.Low))
+      )
+  }
+
+  private def rank(order: Order, value: Expression): Expression =
+    if (order.direction == Direction.Ascending) OrderValue(value)
+    else BitwiseNot(OrderValue(value))
+
+  private def sortDirection(order: Order) =
+    if (order.direction == Direction.Ascending) Ascending else Descending
+
+  private def guarded(expression: Expression): Expression = expression match {
+    case column: AttributeReference => column
+    case other => NullOnError(other)
+  }
+}

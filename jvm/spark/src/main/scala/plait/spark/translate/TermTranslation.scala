@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.types._
+
+import plait.{BySide, Side}
+import plait.constraint.{Compare, Comparison, Sweeps, Term}
+import plait.constraint.Term.{Add => AddTerm, Subtract => SubtractTerm, _}
+import plait.interval.Interval
+import plait.interval.Ends.Numbers
+
+/** Spark's comparisons as the core's, and the core's terms back as Spark's expressions.
+  *
+  * {{{
+  * (l.s + 3) < (r.s + 10)                        Compare(Less, Add(l.s, 3), Add(r.s, 10))
+  * l.d + 3 <= r.d         (date_add may wrap)    Compare(AtMost, Variable("date_add(d, 3)"), r.d)
+  * l.price < r.price      (double)               None: no bound comes from it
+  * }}}
+  *
+  * Conventions:
+  *   1. Arithmetic becomes a node only where its result is exact or missing: ANSI and TRY mode,
+  *      intervals in every mode, legacy mode where no wrap is possible for the types at hand.
+  *   2. `TIMESTAMP + interval` is wall-clock arithmetic in a zone with daylight saving time. It is a
+  *      node for TIMESTAMP_NTZ, in zones of fixed offset, and for a literal of less than a day,
+  *      which Spark adds to the instant itself.
+  *   3. Anything else that is deterministic, names one side only and has an ordered type is a
+  *      [[Term.Variable]]: Spark computes it.
+  *   4. What is not understood gives `None`, never an error.
+  *
+  * One instance serves one join: it remembers which expression a term came from.
+  */
+final class TermTranslation(outputs: BySide[AttributeSet]) {
+  private val variables = mutable.LinkedHashMap.empty[Expression, Variable]
+  private val sources = mutable.Map.empty[Term, Expression]
+
+  /** The expression that a variable or an order candidate stands for. */
+  def source(term: Term): Expression = sources(term)
+
+  def compare(conjunct: Expression): Option[Compare] = conjunct match {
+    case LessThan(l, r) => compare(Comparison.Less, l, r)
+    case LessThanOrEqual(l, r) => compare(Comparison.AtMost, l, r)
+    case GreaterThan(l, r) => compare(Comparison.Greater, l, r)
+    case GreaterThanOrEqual(l, r) => compare(Comparison.AtLeast, l, r)
+    case EqualTo(l, r) => compare(Comparison.Equal, l, r)
+    case _ => None
+  }
+
+  private def compare(op: Comparison, l: Expression, r: Expression): Option[Compare] =
+    for {
+      left <- term(l)
+      right <- term(r)
+    } yield Compare(op, left, right)
+
+  def term(expression: Expression): Option[Term] =
+    exact(expression).orElse(variable(expression)).map { term =>
+      sources.getOrElseUpdate(term, expression)
+      term
+    }
+
+  private def exact(expression: Expression): Option[Term] = expression match {
+    case Literal(value: Number, dataType) if OrderedType.domain(dataType).isDefined =>
+      Some(Constant(BigInt(value.longValue)))
+    case Add(l, r, context) => binary(l, r, AddTerm.apply).filter(isExact(_, expression, context.evalMode))
+    case Subtract(l, r, context) =>
+      binary(l, r, SubtractTerm.apply).filter(isExact(_, expression, context.evalMode))
+    case UnaryMinus(c, failOnError) =>
+      val mode = if (failOnError) EvalMode.ANSI else EvalMode.LEGACY
+      term(c).map(Negate(_)).filter(isExact(_, expression, mode))
+    case Cast(c, to, _, _) if keepsValue(c.dataType, to) => term(c)
+    case t @ TimestampAddInterval(l, r, _) if addsToTheInstant(t, r) => binary(l, r, AddTerm.apply)
+    case s: SubtractTimestamps if !s.legacyInterval && hasFixedOffset(s, s.left.dataType) =>
+      binary(s.left, s.right, SubtractTerm.apply)
+    case SubtractDates(l, r, false) => binary(l, r, SubtractTerm.apply).map(Scale(_, MICROS_PER_DAY))
+    case _ => None
+  }
+
+  private def binary(l: Expression, r: Expression, make: (Term, Term) => Term): Option[Term] =
+    for {
+      left <- term(l)
+      right <- term(r)
+    } yield make(left, right)
+
+  /** Convention 1. */
+  private def isExact(term: Term, expression: Expression, mode: EvalMode.Value): Boolean =
+    expression.dataType match {
+      case _: DayTimeIntervalType => true
+      case integer if isInteger(integer) =>
+        mode != EvalMode.LEGACY || cannotOverflow(term, integer)
+      case _ => false
+    }
+
+  private def cannotOverflow(term: Term, dataType: DataType): Boolean = {
+    val values = new Sweeps[BigInt](_.domain.interval)(Numbers).upward(term)
+    val room = OrderedType.domain(dataType).map(_.interval)
+    room.exists(all => Interval.intersect(values, all) == values)
+  }
+
+  private def keepsValue(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (a, b) if a == b => true
+    case _ if isInteger(from) && isInteger(to) => from.defaultSize <= to.defaultSize
+    case (a: DayTimeIntervalType, b: DayTimeIntervalType) =>
+      b.startField <= a.startField && b.endField >= a.endField
+    case _ => false
+  }
+
+  private def isInteger(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType => true
+    case _ => false
+  }
+
+  /** Convention 2. */
+  private def addsToTheInstant(addition: TimestampAddInterval, interval: Expression): Boolean =
+    interval.dataType.isInstanceOf[DayTimeIntervalType] &&
+      (hasFixedOffset(addition, addition.dataType) || (interval match {
+        case Literal(micros: Long, _) => math.abs(micros) < MICROS_PER_DAY && micros != Long.MinValue
+        case _ => false
+      }))
+
+  private def hasFixedOffset(expression: TimeZoneAwareExpression, dataType: DataType): Boolean =
+    dataType match {
+      case TimestampNTZType => true
+      case TimestampType =>
+        expression.timeZoneId.isDefined && expression.zoneId.getRules.isFixedOffset
+      case _ => false
+    }
+
+  /** Convention 3. */
+  private def variable(expression: Expression): Option[Variable] =
+    for {
+      domain <- OrderedType.domain(expression.dataType)
+      side <- Side.both.find(isOver(_, expression))
+      if expression.deterministic && !expression.exists(isCostly)
+    } yield variables.getOrElseUpdate(
+      expression.canonicalized,
+      Variable(freshName(expression), side, domain)
+    )
+
+  private def isOver(side: Side, expression: Expression): Boolean =
+    expression.references.nonEmpty && expression.references.subsetOf(outputs(side))
+
+  /** Not to be computed once more for every row, or not to be computed outside the condition. */
+  private def isCostly(expression: Expression): Boolean = expression match {
+    case _: Attribute => false
+    case _: PlanExpression[_] | _: UserDefinedExpression | _: Unevaluable => true
+    case _ => false
+  }
+
+  private def freshName(expression: Expression): String = {
+    val name = expression.toString
+    val taken = variables.values.count(v => v.id == name || v.id.startsWith(s"$name~"))
+    if (taken == 0) name else s"$name~$taken"
+  }
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plait: interval and other ordered joins for Spark SQL, as a pruning symmetric hash join.
+
+Importing this package imports neither pyspark nor anything else that is not in Python itself.
+"""
+
+from typing import TYPE_CHECKING
+
+from plait.errors import PlaitError, PlaitNotLoaded
+
+# Bound now and not in __getattr__: `plait.session` is a function and a module, and of the two the
+# one that is bound last has the name. Both modules import pyspark only when called.
+from plait.explain import JoinCounters, Sample, counters, explain
+from plait.session import jar_path, register, session
+
+__all__ = [
+    "JoinCounters",
+    "PlaitError",
+    "PlaitNotLoaded",
+    "Sample",
+    "__version__",
+    "counters",
+    "explain",
+    "jar_path",
+    "register",
+    "session",
+]
+
+
+__version__: str
+
+if not TYPE_CHECKING:  # a type checker would take any name for defined
+
+    def __getattr__(name: str) -> str:
+        """Look the version up when it is asked for: reading metadata is slow."""
+        if name == "__version__":
+            from plait.session import version
+
+            return version()
+        raise AttributeError(f"module 'plait' has no attribute {name!r}")

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``plait``; each subcommand is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from plait.errors import PlaitError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 1 for an error of Plait's, 2 for a wrong call."""
+    # What follows the subcommand is the subcommand's own to read, its --help too.
+    arguments, rest = _parser().parse_known_args(argv)
+    if arguments.version:
+        import plait
+
+        print(f"plait {plait.__version__}")
+        return 0
+    if arguments.command is None:
+        _parser().print_help()
+        return 2
+    try:
+        from plait import demo
+
+        return demo.main(rest) or 0
+    except PlaitError as error:
+        print(f"plait: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="plait", description="Ordered joins for Apache Spark SQL: pruned, not exploded."
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.add_parser(
+        "demo", add_help=False, help="join real flights and weather, with Plait and stock Spark"
+    )
+    return parser

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How Plait's jar gets into a Spark session.
+
+Once it is on the class path, Spark finds the extension by itself, so `spark.jars` is the only
+setting that is touched, and what it already holds is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plait import _jvm
+from plait.errors import PlaitError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPARK_MINOR = "4.3"
+
+# What session() takes beside Spark's own keys, and the key that each stands for.
+SHORT_KEYS = {"master": "spark.master", "app_name": "spark.app.name"}
+
+
+def version() -> str:
+    """Return the version of this package, which is the jar's too."""
+    try:
+        return metadata.version("plait")
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return (Path(__file__).parents[2] / "VERSION").read_text().strip()
+
+
+def jar_path() -> Path:
+    """Return the jar that this package carries.
+
+    >>> jar_path().suffix
+    '.jar'
+    """
+    jar = Path(__file__).parent / "jars" / f"plait-{version()}.jar"
+    if not jar.is_file():
+        raise PlaitError(
+            f"{jar} is missing: in a checkout run ./sbt jar, "
+            "elsewhere pip install --force-reinstall plait."
+        )
+    return jar
+
+
+def register(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Add Plait's jar to the session that ``builder`` will make, and return the builder.
+
+    Appends to ``spark.jars``, wherever that is set, and sets nothing else. Comes before the first
+    session of the process: the class path of a running JVM does not change any more.
+
+    >>> from pyspark.sql import SparkSession
+    >>> spark = register(SparkSession.builder.master("local[2]")).getOrCreate()
+    """
+    _refuse_other_spark()
+    jar = jar_path()
+    jars = [path for path in _configured_jars(builder, jar).split(",") if path]
+    if not any(path.endswith(f"/{jar.name}") for path in jars):
+        jars.append(str(jar))
+    return builder.config("spark.jars", ",".join(jars))
+
+
+def session(**conf: str | int | float | bool) -> SparkSession:
+    """Start a Spark session with Plait, or return the running one if it has Plait.
+
+    Takes Spark's configuration keys, and ``master`` and ``app_name`` for the two usual ones.
+    Raises ``PlaitNotLoaded`` if a session is already running without Plait's jar.
+
+    >>> spark = session(master="local[2]", **{"spark.sql.shuffle.partitions": 4})
+    >>> spark.conf.get("spark.sql.shuffle.partitions")
+    '4'
+    """
+    unknown = [key for key in conf if "." not in key and key not in SHORT_KEYS]
+    if unknown:
+        raise PlaitError(
+            f"plait.session() does not know {', '.join(unknown)}: it takes "
+            f"{', '.join(SHORT_KEYS)} and Spark's keys, as in "
+            '**{"spark.sql.shuffle.partitions": 4}.'
+        )
+    _refuse_other_spark()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    for key, value in conf.items():
+        builder = builder.config(SHORT_KEYS.get(key, key), value)
+    spark = register(builder).getOrCreate()
+    if not _jvm.is_connect(spark):
+        _jvm.report(spark)  # raises if a running session came back without the jar
+    return spark
+
+
+def _refuse_other_spark() -> None:
+    try:
+        import pyspark
+    except ModuleNotFoundError as error:
+        raise PlaitError("Spark is missing: pip install 'plait[spark]'.") from error
+    found: str = pyspark.__version__
+    if found.split(".")[:2] != SPARK_MINOR.split("."):
+        raise PlaitError(
+            f"Plait {version()} is built for Spark {SPARK_MINOR} and this is Spark {found}: "
+            "pip install 'plait[spark]' brings the one that fits."
+        )
+
+
+def _configured_jars(builder: SparkSession.Builder, jar: Path) -> str:
+    """Return what ``spark.jars`` is or would be; the builder's word would hide all the others."""
+    options: dict[str, Any] = builder._options
+    if "spark.jars" in options:
+        return str(options["spark.jars"])
+    from pyspark import SparkConf, SparkContext
+
+    if SparkContext._gateway or "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+        return SparkConf().get("spark.jars", "") or ""
+    submit = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    if "--jars" in submit:
+        # Spark prefers this to spark.jars, so the builder cannot add to it.
+        jars = submit[submit.index("--jars") + 1]
+        if jar.name not in jars:
+            raise PlaitError(
+                f"PYSPARK_SUBMIT_ARGS sets --jars, which a builder cannot change: add {jar} there."
+            )
+        return jars
+    return _default_jars()
+
+
+def _default_jars() -> str:
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
+    defaults = Path(folder) / "spark-defaults.conf"
+    text = defaults.read_text() if defaults.is_file() else ""
+    found = re.findall(r"^\s*spark\.jars[\s=:]+(\S+)", text, re.MULTILINE)
+    return str(found[-1]) if found else ""

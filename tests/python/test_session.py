@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: real sessions, with the jar and without."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INTERVAL_JOIN = """
+    SELECT l.id AS l, r.id AS r FROM range(20) l JOIN range(20) r
+    ON l.id % 2 = r.id % 2 AND r.id BETWEEN l.id AND l.id + 3
+"""
+
+# Prints the name of the error that each call raises in a session that stock Spark started.
+WITHOUT_THE_JAR = """
+import plait
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", False).getOrCreate()
+for call in (plait.session, lambda: plait.explain(spark.range(1)),
+             lambda: plait.counters(spark.range(1)),
+             lambda: plait.register(SparkSession.builder).getOrCreate().range(1).count()):
+    try:
+        print("returned", call())
+    except plait.PlaitNotLoaded as error:
+        print("PlaitNotLoaded", "plait.session()" in str(error), "\\n" not in str(error))
+"""
+
+
+@pytest.mark.spark
+def test_a_session_that_runs_without_the_jar_names_the_fix() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_JAR], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["PlaitNotLoaded True True"] * 3 + ["returned 1"]
+
+
+def test_the_session_keeps_the_configuration_it_was_given(spark: SparkSession) -> None:
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "4"
+    assert spark.sparkContext.master == "local[2]"
+
+
+def test_a_second_call_returns_the_running_session(spark: SparkSession) -> None:
+    assert plait.session() is spark
+
+
+def test_explain_shows_how_an_interval_join_prunes(spark: SparkSession) -> None:
+    assert "SymmetricHashJoin" in plait.explain(spark.sql(INTERVAL_JOIN))
+
+
+def test_counters_are_those_of_the_run(spark: SparkSession) -> None:
+    df = spark.sql(INTERVAL_JOIN)
+    rows = df.collect()
+    (join,) = plait.counters(df)
+    # For l < 18 the partners are l and l + 2, for 18 and 19 only the row itself.
+    assert len(rows) == 18 * 2 + 2
+    assert len(rows) in join.metrics.values()
+
+
+def test_a_spark_connect_session_has_no_report_yet() -> None:
+    df = SimpleNamespace(sparkSession=object())
+    with pytest.raises(plait.PlaitError, match="Spark Connect"):
+        plait.explain(df)  # type: ignore[arg-type]

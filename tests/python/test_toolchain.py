@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: the scripts behind ./sbt and make."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture
+def tally(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tally", root / "scripts" / "tally.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fake_jdk(home: Path, version: str, *programs: str) -> Path:
+    (home / "bin").mkdir(parents=True)
+    for program in programs:
+        path = home / "bin" / program
+        path.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-01-01' >&2\n")
+        path.chmod(0o755)
+    return home
+
+
+def jdk_found(root: Path, java_home: Path) -> str:
+    script = ". scripts/toolchain.sh; use_jdk; echo $JAVA_HOME"
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=root,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/", "JAVA_HOME": str(java_home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("version", ["17", "17.0.15", "21.0.2"])
+def test_a_jdk_17_or_21_in_java_home_is_taken(root: Path, tmp_path: Path, version: str) -> None:
+    jdk = fake_jdk(tmp_path / "jdk", version, "java", "javac")
+    assert jdk_found(root, jdk) == str(jdk)
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "25.0.1", "170.0.1"])
+def test_another_jdk_in_java_home_is_passed_over(root: Path, tmp_path: Path, version: str) -> None:
+    jdk = fake_jdk(tmp_path / "jdk", version, "java", "javac")
+    assert jdk_found(root, jdk) != str(jdk)
+
+
+def test_a_runtime_without_a_compiler_is_passed_over(root: Path, tmp_path: Path) -> None:
+    jdk = fake_jdk(tmp_path / "jre", "17.0.15", "java")
+    assert jdk_found(root, jdk) != str(jdk)
+
+
+def test_the_tally_counts_each_case_of_each_report_once(tally: ModuleType, tmp_path: Path) -> None:
+    munit, pytest_ = tmp_path / "munit.xml", tmp_path / "pytest.xml"
+    munit.write_text(
+        '<testsuite><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>'
+    )
+    pytest_.write_text(
+        '<testsuites><testsuite><testcase name="c"/><testcase name="d"><error/></testcase>'
+        "</testsuite></testsuites>"
+    )
+    assert tally.tally([munit, pytest_]) == "2 passed, 2 failed"
+
+
+def test_the_tally_names_skipped_cases_only_if_there_are_any(
+    tally: ModuleType, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text('<testsuite><testcase name="a"><skipped/></testcase></testsuite>')
+    assert tally.tally([report]) == "0 passed, 0 failed, 1 skipped"
+
+
+def test_make_help_has_a_line_for_each_target(root: Path) -> None:
+    done = subprocess.run(["make", "help"], cwd=root, capture_output=True, text=True, check=True)
+    targets = [line.split()[0] for line in done.stdout.splitlines()]
+    assert targets == [
+        "help",
+        "demo",
+        "test",
+        "quick",
+        "fmt",
+        "lint",
+        "soak",
+        "mutants",
+        "bench",
+        "dist",
+    ]
