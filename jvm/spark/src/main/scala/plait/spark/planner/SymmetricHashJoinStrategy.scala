@@ -7,7 +7,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, PredicateHelper, SortOrder}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.InnerLike
-import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
@@ -89,10 +89,13 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   private def supported(condition: Boolean, why: => WhyNot): Either[WhyNot, Unit] =
     Either.cond(condition, (), why)
 
-  /** A user who names a strategy gets it. */
+  /** A user who names a join strategy gets it. Adaptive execution adds hints of its own, which only
+    * say what to avoid (`NO_BROADCAST_HASH`) or prefer; those are not the user's word.
+    */
   private def hinted(hint: JoinHint): Option[WhyNot] =
-    Seq(hint.leftHint, hint.rightHint).flatten.flatMap(_.strategy).headOption.map { strategy =>
-      WhyNot.HintedOtherwise(strategy.displayName)
+    Seq(hint.leftHint, hint.rightHint).flatten.flatMap(_.strategy).collectFirst {
+      case strategy @ (BROADCAST | SHUFFLE_MERGE | SHUFFLE_HASH | SHUFFLE_REPLICATE_NL) =>
+        WhyNot.HintedOtherwise(strategy.displayName)
     }
 
   private def unhashable(keys: Seq[Expression]): Option[WhyNot] =

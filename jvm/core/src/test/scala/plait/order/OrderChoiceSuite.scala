@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples, and the mirror law.
+package plait.order
+
+import munit.ScalaCheckSuite
+import org.scalacheck.{Gen, Test}
+import org.scalacheck.Prop._
+
+import plait.{BySide, Cases, Side}
+import plait.constraint.{Compare, Comparison, Term, Terms}
+import plait.constraint.Term._
+import plait.constraint.Terms._
+import plait.order.Direction.{Ascending, Descending}
+
+class OrderChoiceSuite extends ScalaCheckSuite {
+  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(2000)
+
+  private val nothingOffered = BySide(Nil, Nil)
+  private def best(conjunction: Compare*) = OrderChoice.best(conjunction, nothingOffered)
+  private def orders(conjunction: Compare*) = best(conjunction: _*).map(_.orders)
+  private def plus(t: Term, c: Int) = Add(t, Constant(c))
+
+  test("a + 1 > s + 5 AND a + 3 < s + 10: both sides ascend and both are pruned") {
+    val choice = best(
+      Compare(Comparison.Greater, plus(a, 1), plus(s, 5)),
+      Compare(Comparison.Less, plus(a, 3), plus(s, 10))
+    ).toOption.get
+    assertEquals(choice.orders, BySide(Order(a, Ascending), Order(s, Ascending)))
+    assertEquals(choice.prunedBy(Side.Left).map(_.formula.toString), Seq("a - 4"))
+    assertEquals(choice.prunedBy(Side.Right).map(_.formula.toString), Seq("s + 7"))
+  }
+
+  test("s - a BETWEEN 0 AND 300: the columns are taken out of the difference") {
+    val difference = Subtract(s, a)
+    assertEquals(
+      orders(
+        Compare(Comparison.AtLeast, difference, Constant(0)),
+        Compare(Comparison.AtMost, difference, Constant(300))
+      ),
+      Right(BySide(Order(a, Ascending), Order(s, Ascending)))
+    )
+  }
+
+  test("a + s BETWEEN -5 AND 5: one side ascends, the other descends") {
+    val sum = Add(a, s)
+    val chosen = orders(
+      Compare(Comparison.AtLeast, sum, Constant(-5)),
+      Compare(Comparison.AtMost, sum, Constant(5))
+    ).toOption.get
+    assert(chosen.left.direction != chosen.right.direction, chosen.toString)
+  }
+
+  test("a < s: right rows die when left has passed them, left rows are kept, and it says why") {
+    val choice = best(Compare(Comparison.Less, a, s)).toOption.get
+    assertEquals(choice.whyNotPruned(Side.Right), None)
+    assertEquals(choice.whyNotPruned(Side.Left), Some(WhyNot.EndlessReach(Side.Left, "s")))
+  }
+
+  test("t BETWEEN a AND b: ends that are columns of their own") {
+    val choice = best(
+      Compare(Comparison.AtLeast, t, a),
+      Compare(Comparison.AtMost, t, b)
+    ).toOption.get
+    assertEquals(choice.reaches.left.lower.map(_.formula.toString), Seq("a"))
+    assertEquals(choice.reaches.left.upper.map(_.formula.toString), Seq("b"))
+    assert(Side.both.forall(choice.prunedBy(_).nonEmpty), choice.toString)
+  }
+
+  test("an order that a side has already is taken on a draw") {
+    val band = Seq(
+      Compare(Comparison.AtLeast, Subtract(s, a), Constant(0)),
+      Compare(Comparison.AtMost, Subtract(s, a), Constant(9))
+    )
+    val offered = BySide(Seq(Order(a, Descending)), Seq(Order(s, Descending)))
+    assertEquals(
+      OrderChoice.best(band, offered).map(_.orders),
+      Right(BySide(Order(a, Descending), Order(s, Descending)))
+    )
+  }
+
+  test("no comparison, only <>, or only one side: NO_COMPARISON") {
+    assertEquals(best(), Left(WhyNot.NoComparison()))
+    assertEquals(best(Compare(Comparison.NotEqual, a, s)), Left(WhyNot.NoComparison()))
+    assertEquals(best(Compare(Comparison.Less, a, b)), Left(WhyNot.NoComparison()))
+  }
+
+  test("a + s < a - t: nothing is known of the right side, so nothing is pruned") {
+    val why = best(Compare(Comparison.Less, Add(a, s), Subtract(a, t))).swap.toOption
+    assertEquals(why.map(_.code), Some("NOTHING_PRUNED"))
+  }
+
+  private def mirrored(term: Term): Term = term match {
+    case Variable(id, side, domain) => Variable(id, side.other, domain)
+    case Add(l, r) => Add(mirrored(l), mirrored(r))
+    case Subtract(l, r) => Subtract(mirrored(l), mirrored(r))
+    case Negate(c) => Negate(mirrored(c))
+    case Scale(c, k) => Scale(mirrored(c), k)
+    case c: Constant => c
+  }
+
+  property("mirror: the reach of the left row is that of the right row with the sides swapped") {
+    forAll(Gen.listOfN(2, compare(2)), Gen.oneOf(variables)) { (conjunction, target) =>
+      val swapped = conjunction.map(c => Compare(c.op, mirrored(c.left), mirrored(c.right)))
+      val reach = Reach.of(target.side.other, target, conjunction)
+      val mirror = Reach.of(target.side, mirrored(target), swapped)
+      def texts(bounds: Seq[ReachBound]) = bounds.map(b => b.at.map(_.toString))
+      texts(reach.lower) == texts(mirror.lower) && texts(reach.upper) == texts(mirror.upper)
+    }
+  }
+
+  property("reach: the order value of a matching row lies in it") {
+    forAll(Gen.listOfN(2, compare(2)), assignment, Gen.oneOf(variables)) { (conjunction, x, target) =>
+      val reach = Reach.of(target.side.other, target, conjunction)
+      def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
+        val (computed, names) = ReachEnd.of(toward, bounds)
+        computed.at(names.map(x(_).toLong).toArray)
+      }
+      !conjunction.forall(Terms.holds(_, x)) ||
+      (end(ReachEnd.Low, reach.lower) <= x(target).toLong &&
+        x(target).toLong <= end(ReachEnd.High, reach.upper))
+    }
+  }
+}
