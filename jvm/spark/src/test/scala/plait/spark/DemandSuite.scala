@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples: how much the node's iterator reads.
+package plait.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Add, And, AttributeReference, AttributeSet, Expression, GreaterThan, LessThan, Literal, Predicate, UnsafeRow}
+import org.apache.spark.sql.types.LongType
+
+import plait.{BySide, Side}
+import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
+import plait.order.OrderChoice
+import plait.spark.exec.{BufferTrace, SymmetricHashJoinIterator}
+import plait.spark.side.{SideReader, UnsafeKeyTable}
+import plait.spark.translate.{SideExpressions, TermTranslation}
+
+class DemandSuite extends SparkSuite {
+  private def column(name: String) = AttributeReference(name, LongType)()
+  private val columns = BySide(Seq(column("k"), column("s")), Seq(column("k"), column("s")))
+  private val row = Rows.of(LongType, LongType)
+
+  /** `l.s + 1 > r.s + 5 AND l.s + 3 < r.s + 10`, that is l.s - r.s is 5 or 6. */
+  private val condition: (Expression, Expression) = {
+    val (l, r) = (columns.left(1), columns.right(1))
+    (
+      GreaterThan(Add(l, Literal(1L)), Add(r, Literal(5L))),
+      LessThan(Add(l, Literal(3L)), Add(r, Literal(10L)))
+    )
+  }
+
+  private final class Counting(keyOf: Long => Long) extends Iterator[InternalRow] {
+    var read = 0
+    def hasNext: Boolean = true
+    def next(): InternalRow = { read += 1; row(Seq(keyOf(read.toLong), read.toLong)) }
+  }
+
+  private final class Stored extends plait.join.RowStore[UnsafeRow] {
+    private val rows = scala.collection.mutable.LongMap.empty[UnsafeRow]
+    private var last = 0L
+    def put(row: UnsafeRow): Long = { last += 1; rows(last) = row.copy(); last }
+    def get(handle: Long): UnsafeRow = rows(handle)
+    def free(handle: Long): Unit = rows -= handle
+  }
+
+  private def join(inputs: BySide[Counting]): (SymmetricHashJoinIterator, JoinCore[UnsafeRow, KeyGroup, UnsafeRow]) = {
+    val translation = new TermTranslation(columns.map(AttributeSet(_)))
+    val comparisons = Seq(condition._1, condition._2).flatMap(translation.compare(_))
+    val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get
+    val keys = new UnsafeKeyTable
+    val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](
+      keys,
+      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, new Stored))
+    )
+    val readers = BySide.make { side =>
+      val expressions = SideExpressions.of(side, choice, translation)
+      new SideReader(Seq(columns(side).head), expressions.ranks, columns(side))
+    }
+    val bound = Predicate
+      .create(And(condition._1, condition._2), columns.left ++ columns.right)
+    val rows = new SymmetricHashJoinIterator(
+      inputs,
+      readers,
+      core,
+      bound.eval,
+      (l, _) => l,
+      BufferTrace.Off
+    )
+    (rows, core)
+  }
+
+  test("nothing is read before a row is asked for") {
+    val inputs = BySide(new Counting(_ => 0), new Counting(_ => 0))
+    join(inputs)
+    assertEquals((inputs.left.read, inputs.right.read), (0, 0))
+  }
+
+  test("the first row reads no more than the rows up to the first pair, (6, 1)") {
+    val inputs = BySide(new Counting(_ => 0), new Counting(_ => 0))
+    val (rows, _) = join(inputs)
+    assertEquals(rows.next().getLong(1), 6L)
+    assertEquals((inputs.left.read, inputs.right.read), (6, 1))
+  }
+
+  test("with other keys in between too: first pair (16, 11)") {
+    // Left keys are negative up to 15, right keys are 0 from 11 on.
+    val inputs = BySide(
+      new Counting(s => if (s < 16) -s else 0),
+      new Counting(s => if (s < 11) s else 0)
+    )
+    val (rows, core) = join(inputs)
+    assertEquals(rows.next().getLong(1), 16L)
+    assert(inputs.left.read <= 16 && inputs.right.read <= 11, inputs.map(_.read).toString)
+    assert(core.peakBuffered <= 4, core.peakBuffered.toString)
+  }
+
+  test("over endless inputs 100,000 pairs come with a handful of rows buffered") {
+    val (rows, core) = join(BySide(new Counting(_ % 5), new Counting(_ % 5)))
+    rows.take(100000).foreach(_ => ())
+    assert(core.peakBuffered <= 16, core.peakBuffered.toString)
+    assertEquals(rows.pairsByProbing(Side.Left) + rows.pairsByProbing(Side.Right), 100000L)
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws: what is derived from a condition, against Spark's own evaluation of the condition.
+package plait.spark
+
+import java.time.ZoneOffset
+
+import scala.util.{Random, Try}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+import plait.{BySide, Side}
+import plait.order.OrderChoice
+import plait.spark.translate.{SideExpressions, TermTranslation}
+
+class TranslationLaws extends munit.FunSuite {
+  private val soak = if (sys.env.get("PLAIT_SOAK").contains("1")) 100 else 1
+  private val zones = Seq("UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia")
+
+  /** Two columns a side of one type; the right side's are columns 2 and 3 of the pair. */
+  private final class Tables(dataType: DataType) {
+    val left: Seq[AttributeReference] = Seq("a", "b").map(AttributeReference(_, dataType)())
+    val right: Seq[AttributeReference] = Seq("s", "t").map(AttributeReference(_, dataType)())
+    val all: Seq[AttributeReference] = left ++ right
+  }
+
+  private def integer(random: Random, dataType: DataType): Any = {
+    def near(limit: Long) = limit + random.nextInt(7) - 3
+    val wide = random.nextInt(10) match {
+      case 0 => near(Int.MaxValue)
+      case 1 => near(Int.MinValue)
+      case 2 => if (random.nextBoolean()) Long.MaxValue - random.nextInt(3) else Long.MinValue + random.nextInt(3)
+      case _ => random.nextInt(21) - 10L
+    }
+    dataType match {
+      case ByteType => wide.toByte
+      case ShortType => wide.toShort
+      case IntegerType => wide.toInt
+      case _ => wide
+    }
+  }
+
+  private def arithmetic(random: Random, tables: Tables, depth: Int, mode: EvalMode.Value): Expression = {
+    val dataType = tables.all.head.dataType
+    def sub() = arithmetic(random, tables, depth - 1, mode)
+    val context = NumericEvalContext(mode, false)
+    if (depth == 0 || random.nextInt(4) == 0)
+      if (random.nextInt(3) == 0) Literal(integer(random, dataType), dataType)
+      else tables.all(random.nextInt(4))
+    else
+      random.nextInt(7) match {
+        case 0 | 1 | 2 => Add(sub(), sub(), context)
+        case 3 | 4 => Subtract(sub(), sub(), context)
+        case 5 => UnaryMinus(sub(), mode == EvalMode.ANSI)
+        case _ => Multiply(sub(), sub(), context)
+      }
+  }
+
+  private def comparison(random: Random, l: Expression, r: Expression): Expression =
+    random.nextInt(5) match {
+      case 0 => LessThan(l, r)
+      case 1 => LessThanOrEqual(l, r)
+      case 2 => GreaterThan(l, r)
+      case 3 => GreaterThanOrEqual(l, r)
+      case _ => EqualTo(l, r)
+    }
+
+  /** A pair for which the condition is TRUE has each order value in the other's reach, by generated
+    * code and by `eval`.
+    */
+  private def check(tables: Tables, conjuncts: Seq[Expression], pairs: Seq[Seq[Any]]): (Int, Int) = {
+    val translation =
+      new TermTranslation(BySide(AttributeSet(tables.left), AttributeSet(tables.right)))
+    val comparisons = conjuncts.flatMap(translation.compare(_))
+    OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption match {
+      case None => (0, 0)
+      case Some(choice) =>
+        val ranks = BySide.make { side =>
+          SideExpressions.of(side, choice, translation).ranks.map(BindReferences.bindReference(_, tables.all))
+        }
+        val condition = BindReferences.bindReference(conjuncts.reduce(And(_, _)), tables.all)
+        val generated = ranks.map(GenerateUnsafeProjection.generate(_))
+        val matched = pairs.map(InternalRow.fromSeq(_)).count { pair =>
+          val isTrue = Try(condition.eval(pair)).toOption.contains(true)
+          val values = ranks.map(_.map(_.eval(pair)))
+          for (side <- Side.both) {
+            val row = generated(side)(pair)
+            val byCode = Seq(0, 1, 2).map(i => if (row.isNullAt(i)) null else row.getLong(i))
+            assertEquals(byCode, values(side), s"${side.name} of $conjuncts")
+            if (isTrue) {
+              val ends = values(side).tail.map(_.asInstanceOf[Long])
+              val (low, high) = (ends.head, ends.last)
+              val rank = values(side.other).head.asInstanceOf[Long]
+              assert(
+                low <= rank && rank <= high,
+                s"$rank not in [$low, $high]: ${side.name} of $conjuncts, orders ${choice.orders}, $pair"
+              )
+            }
+          }
+          isTrue
+        }
+        (1, matched)
+    }
+  }
+
+  private def run(conditions: Int)(one: Random => (Int, Int)): Unit = {
+    val random = new Random(42)
+    val results = Seq.fill(conditions * soak)(one(random))
+    val (planned, matched) = (results.map(_._1).sum, results.map(_._2).sum)
+    assert(planned > conditions / 5, s"only $planned of $conditions conditions were understood")
+    assert(matched > planned, s"only $matched pairs matched under $planned conditions")
+  }
+
+  for (dataType <- Seq(ByteType, IntegerType, LongType))
+    test(s"integers of type ${dataType.sql}, in every evaluation mode, near the limits too") {
+      run(250) { random =>
+        val tables = new Tables(dataType)
+        val mode = EvalMode.values.toSeq(random.nextInt(EvalMode.values.size))
+        val conjuncts = Seq.fill(1 + random.nextInt(2)) {
+          def side = arithmetic(random, tables, random.nextInt(3), mode)
+          comparison(random, side, side)
+        }
+        val pairs = Seq.fill(60)(
+          Seq.fill(4)(if (random.nextInt(10) == 0) null else integer(random, dataType))
+        )
+        check(tables, conjuncts, pairs)
+      }
+    }
+
+  private val micros = 1000000L
+  // Around the changes of clocks: Berlin, St John's (00:01), and Apia's skipped day.
+  private val changes = Seq("2026-03-29T01:00:00", "2026-10-25T01:00:00", "2010-11-07T02:31:00", "2011-12-30T10:00:00")
+    .map(java.time.LocalDateTime.parse(_).toEpochSecond(ZoneOffset.UTC) * micros)
+
+  private def instant(random: Random): Long =
+    changes(random.nextInt(changes.size)) + (random.nextInt(97) - 48) * 1800L * micros
+
+  private def interval(random: Random): Literal = {
+    val hours = Seq(0, 1, 3, 23, 24, 25, 48)(random.nextInt(7))
+    val length = (if (random.nextBoolean()) 1 else -1) * hours * 3600L * micros
+    Literal(length, DayTimeIntervalType())
+  }
+
+  for (dataType <- Seq(TimestampType, TimestampNTZType); zone <- zones)
+    test(s"${dataType.sql} and intervals around changes of the clock in $zone") {
+      SQLConf.get.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone)
+      try
+        run(150) { random =>
+          val tables = new Tables(dataType)
+          def shifted: Expression = {
+            val c = tables.all(random.nextInt(4))
+            if (random.nextBoolean()) TimestampAddInterval(c, interval(random), Some(zone)) else c
+          }
+          val conjuncts = Seq.fill(1 + random.nextInt(2)) {
+            if (random.nextInt(3) > 0) comparison(random, shifted, shifted)
+            else
+              comparison(
+                random,
+                SubtractTimestamps(shifted, shifted, false, Some(zone)),
+                interval(random)
+              )
+          }
+          val pairs = Seq.fill(60)(
+            Seq.fill(4)(if (random.nextInt(10) == 0) null else instant(random))
+          )
+          check(tables, conjuncts, pairs)
+        }
+      finally SQLConf.get.unsetConf(SQLConf.SESSION_LOCAL_TIMEZONE)
+    }
+
+  test("dates, date_add that wraps, and differences of dates") {
+    run(250) { random =>
+      val tables = new Tables(DateType)
+      def day: Any = random.nextInt(12) match {
+        case 0 => Int.MaxValue - random.nextInt(4)
+        case 1 => Int.MinValue + random.nextInt(4)
+        case _ => 20000 + random.nextInt(20)
+      }
+      def shifted: Expression = {
+        val c = tables.all(random.nextInt(4))
+        val days = Literal(random.nextInt(9) - 4)
+        random.nextInt(3) match {
+          case 0 => DateAdd(c, days)
+          case 1 => DateSub(c, days)
+          case _ => c
+        }
+      }
+      val conjuncts = Seq.fill(1 + random.nextInt(2)) {
+        if (random.nextInt(3) > 0) comparison(random, shifted, shifted)
+        else
+          comparison(
+            random,
+            SubtractDates(shifted, shifted, false),
+            Literal((random.nextInt(13) - 6) * 43200L * micros, DayTimeIntervalType(0, 0))
+          )
+      }
+      check(tables, conjuncts, Seq.fill(60)(Seq.fill(4)(if (random.nextInt(10) == 0) null else day)))
+    }
+  }
+}
