@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laws: which package may import which, and what the core may know."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "jvm/core/src/main/scala/plait"
+SPARK = ROOT / "jvm/spark/src/main/scala/plait/spark"
+
+# What each package may import of Plait's own, itself aside.
+CORE_ARROWS = {
+    "interval": set(),
+    "constraint": {"interval"},
+    "order": {"interval", "constraint"},
+    "join": {"interval", "constraint", "order"},
+}
+SPARK_ARROWS = {
+    "translate": set(),
+    "side": {"translate"},
+    "exec": {"translate", "side"},
+    "planner": {"translate", "side", "exec"},
+}
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The qualified names that a Scala file imports."""
+    for line in file.read_text().splitlines():
+        if found := re.match(r"\s*import\s+(\S+?)(\{|$|\s)", line):
+            yield found[1]
+
+
+@pytest.mark.parametrize("package", CORE_ARROWS)
+def test_core_packages_import_only_what_stands_left_of_them(package: str) -> None:
+    for file in (CORE / package).glob("*.scala"):
+        for name in imports(file):
+            if found := re.match(r"plait\.([a-z]+)\.", name):
+                assert found[1] in CORE_ARROWS[package] | {package}, f"{file.name}: {name}"
+
+
+@pytest.mark.parametrize("package", SPARK_ARROWS)
+def test_spark_packages_import_only_what_stands_left_of_them(package: str) -> None:
+    for file in (SPARK / package).glob("*.scala"):
+        for name in imports(file):
+            if found := re.match(r"plait\.spark\.([a-z]+)\.", name):
+                assert found[1] in SPARK_ARROWS[package] | {package}, f"{file.name}: {name}"
+
+
+def test_the_core_knows_no_spark_no_clock_and_no_other_library() -> None:
+    for file in CORE.rglob("*.scala"):
+        text = file.read_text()
+        assert "org.apache.spark" not in text, file
+        assert "currentTimeMillis" not in text and "nanoTime" not in text, file
+        for name in imports(file):
+            assert name.startswith(("plait", "scala.", "java.util", "Bound", "Term", "Interval")), (
+                f"{file.name} imports {name}"
+            )
+
+
+def test_every_package_has_its_arrows_stated() -> None:
+    assert {d.name for d in CORE.iterdir() if d.is_dir()} == set(CORE_ARROWS)
+    assert {d.name for d in SPARK.iterdir() if d.is_dir()} == set(SPARK_ARROWS)
