@@ -4,8 +4,15 @@
 // Catalyst extension). Spark comes as the jars of the pinned pyspark wheel: what we compile
 // against is what users run. `./sbt` passes their folder in.
 
-val sparkJars = sys.props.get("plait.spark.jars").map(file).filter(_.isDirectory).getOrElse(
-  sys.error("plait.spark.jars is not set; start the build with ./sbt, which finds or installs pyspark"))
+val sparkJars = sys.props
+  .get("plait.spark.jars")
+  .map(file)
+  .filter(_.isDirectory)
+  .getOrElse(
+    sys.error(
+      "plait.spark.jars is not set; start the build with ./sbt, which finds or installs pyspark"
+    )
+  )
 
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / organization := "io.plait"
@@ -19,8 +26,17 @@ val munit = Seq(
   "org.scalameta" %% "munit-scalacheck" % "1.2.0" % Test
 )
 
-val strict = Seq("-deprecation", "-feature", "-unchecked", "-Wunused", "-Wdead-code",
-  "-Wvalue-discard", "-Xlint:-byname-implicit,-infer-any,_", "-Xsource:3", "-release:17")
+val strict = Seq(
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Wunused",
+  "-Wdead-code",
+  "-Wvalue-discard",
+  "-Xlint:-byname-implicit,-infer-any,_",
+  "-Xsource:3",
+  "-release:17"
+)
 
 val common = Seq(
   Compile / scalacOptions ++= strict :+ "-Werror",
@@ -36,35 +52,56 @@ val common = Seq(
 lazy val core = (project in file("jvm/core")).settings(common, name := "plait-core")
 
 // Java 17 hides what Spark reaches into; the same list as Spark's own launcher.
-val sparkOpens = Seq("java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect",
-  "java.base/java.io", "java.base/java.net", "java.base/java.nio", "java.base/java.util",
-  "java.base/java.util.concurrent", "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref",
-  "java.base/sun.nio.ch", "java.base/sun.nio.cs", "java.base/sun.security.action",
-  "java.base/sun.util.calendar").map(p => s"--add-opens=$p=ALL-UNNAMED")
+val sparkOpens = Seq(
+  "java.base/java.lang",
+  "java.base/java.lang.invoke",
+  "java.base/java.lang.reflect",
+  "java.base/java.io",
+  "java.base/java.net",
+  "java.base/java.nio",
+  "java.base/java.util",
+  "java.base/java.util.concurrent",
+  "java.base/java.util.concurrent.atomic",
+  "java.base/jdk.internal.ref",
+  "java.base/sun.nio.ch",
+  "java.base/sun.nio.cs",
+  "java.base/sun.security.action",
+  "java.base/sun.util.calendar"
+).map(p => s"--add-opens=$p=ALL-UNNAMED")
 
-lazy val spark = (project in file("jvm/spark")).dependsOn(core).settings(
-  common,
-  name := "plait-spark",
-  Compile / unmanagedJars ++= (sparkJars ** "*.jar").classpath,
-  Test / javaOptions ++= sparkOpens ++ Seq("-Xmx2g", "-XX:+IgnoreUnrecognizedVMOptions",
-    "-Dio.netty.tryReflectionSetAccessible=true", s"-Dplait.version=${version.value}")
-)
+lazy val spark = (project in file("jvm/spark"))
+  .dependsOn(core)
+  .settings(
+    common,
+    name := "plait-spark",
+    Compile / unmanagedJars ++= (sparkJars ** "*.jar").classpath,
+    Test / javaOptions ++= sparkOpens ++ Seq(
+      "-Xmx2g",
+      "-XX:+IgnoreUnrecognizedVMOptions",
+      "-Dio.netty.tryReflectionSetAccessible=true",
+      s"-Dplait.version=${version.value}"
+    )
+  )
 
 val jar = taskKey[File]("The one jar that the Python wheel carries: core and spark together.")
 
-lazy val root = (project in file(".")).aggregate(core, spark).settings(
-  name := "plait",
-  publish / skip := true,
-  jar := {
-    val target = baseDirectory.value / "python" / "plait" / "jars" / s"plait-${version.value}.jar"
-    val classes = Seq((core / Compile / packageBin / mappings).value,
-      (spark / Compile / packageBin / mappings).value).flatten
-    val manifest = new java.util.jar.Manifest
-    manifest.getMainAttributes.putValue("Implementation-Title", "plait")
-    manifest.getMainAttributes.putValue("Implementation-Version", version.value)
-    (target.getParentFile ** "*.jar").get.filter(_ != target).foreach(IO.delete)
-    IO.jar(classes.filter(_._1.isFile), target, manifest, Some(0L))
-    streams.value.log.info(s"wrote $target")
-    target
-  }
-)
+lazy val root = (project in file("."))
+  .aggregate(core, spark)
+  .settings(
+    name := "plait",
+    publish / skip := true,
+    jar := {
+      val target = baseDirectory.value / "python" / "plait" / "jars" / s"plait-${version.value}.jar"
+      val classes = Seq(
+        (core / Compile / packageBin / mappings).value,
+        (spark / Compile / packageBin / mappings).value
+      ).flatten
+      val manifest = new java.util.jar.Manifest
+      manifest.getMainAttributes.putValue("Implementation-Title", "plait")
+      manifest.getMainAttributes.putValue("Implementation-Version", version.value)
+      (target.getParentFile ** "*.jar").get.filter(_ != target).foreach(IO.delete)
+      IO.jar(classes.filter(_._1.isFile), target, manifest, Some(0L))
+      streams.value.log.info(s"wrote $target")
+      target
+    }
+  )

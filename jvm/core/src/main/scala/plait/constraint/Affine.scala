@@ -44,7 +44,8 @@ object Affine {
       Affine(a.constant + b.constant, sums.filter(_._2.signum != 0))
     }
 
-    def negate(a: Affine): Affine = Affine(-a.constant, a.coefficients.map { case (v, k) => v -> -k })
+    def negate(a: Affine): Affine =
+      Affine(-a.constant, a.coefficients.map { case (v, k) => v -> -k })
 
     def times(a: Affine, factor: BigInt): Affine =
       Affine(a.constant * factor, a.coefficients.map { case (v, k) => v -> k * factor })

@@ -2,8 +2,8 @@
 package plait.constraint
 
 import plait.constraint.Term._
-import plait.interval.{Ends, Interval}
 import plait.interval.Interval._
+import plait.interval.{Ends, Interval}
 
 /** The two sweeps over a comparison, seen as a graph of terms.
   *

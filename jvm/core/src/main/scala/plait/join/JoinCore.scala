@@ -148,7 +148,7 @@ object JoinCore {
     def pruned: Long
   }
 
-  private final class SideState[K >: Null <: AnyRef, R >: Null <: AnyRef](
+  final private class SideState[K >: Null <: AnyRef, R >: Null <: AnyRef](
       val buffer: RowBuffer[K, R]
   ) extends Counts {
     var frontier: Long = Long.MinValue

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.order
 
-import plait.{BySide, Side}
-import plait.constraint.{Affine, Compare, Comparison, Sweeps, Term}
 import plait.constraint.Term._
+import plait.constraint.{Affine, Compare, Comparison, Sweeps, Term}
 import plait.interval.{Bound, Interval}
+import plait.{BySide, Side}
 
 /** The orders under which a join is run, with the reach of each side's rows in the other's order. */
 final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {

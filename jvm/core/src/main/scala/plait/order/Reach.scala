@@ -3,9 +3,9 @@ package plait.order
 
 import plait.Side
 import plait.constraint.{Affine, Compare, Sweeps, Term}
-import plait.interval.{Bound, Interval}
 import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval.Interval.Span
+import plait.interval.{Bound, Interval}
 
 /** One end of a reach as one comparison gives it: a formula over the row's own columns. */
 final case class ReachBound(at: Bound[Affine], from: Compare) {
@@ -57,9 +57,8 @@ object Reach {
   /** The reach of a row of `side` in `order`, a term over the other side, under a conjunction. */
   def of(side: Side, order: Term, conjunction: Seq[Compare]): Reach = {
     // The row's own variables are points; of the other side's nothing is known.
-    val sweeps = new Sweeps[Affine](v =>
-      if (v.side == side) Interval.point(Affine.of(v)) else Interval.All
-    )
+    val sweeps =
+      new Sweeps[Affine](v => if (v.side == side) Interval.point(Affine.of(v)) else Interval.All)
     val spans = for {
       comparison <- conjunction
       Span(lower, upper) <- sweeps.narrowed(comparison, order)

@@ -3,16 +3,16 @@
 package plait.constraint
 
 import munit.ScalaCheckSuite
-import org.scalacheck.{Gen, Test}
 import org.scalacheck.Prop._
+import org.scalacheck.{Gen, Test}
 
-import plait.{Cases, Side}
 import plait.constraint.Term._
 import plait.constraint.Terms._
 import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval.Ends.Numbers
 import plait.interval.Interval
 import plait.interval.Interval.Span
+import plait.{Cases, Side}
 
 class SweepsLaws extends ScalaCheckSuite {
   override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
@@ -55,7 +55,9 @@ class SweepsLaws extends ScalaCheckSuite {
         case Interval.Empty => Interval.Empty
       }
       // A quotient of columns has no formula, so formulas may be wider.
-      numbers.zip(evaluated).forall { case (n, e) => Interval.intersect(n, e) == Interval.intersect(n, Interval.All) } &&
+      numbers.zip(evaluated).forall { case (n, e) =>
+        Interval.intersect(n, e) == Interval.intersect(n, Interval.All)
+      } &&
       numbers.size == evaluated.size &&
       (hasScale(c) || numbers == evaluated)
     }

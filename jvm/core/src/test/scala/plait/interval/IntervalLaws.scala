@@ -3,8 +3,8 @@
 package plait.interval
 
 import munit.ScalaCheckSuite
-import org.scalacheck.{Gen, Test}
 import org.scalacheck.Prop._
+import org.scalacheck.{Gen, Test}
 
 import plait.Cases
 import plait.interval.Bound.{Closed, Open, Unbounded}

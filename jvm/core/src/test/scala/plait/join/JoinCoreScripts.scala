@@ -35,14 +35,15 @@ class JoinCoreScripts extends FunSuite {
     assertEquals(j.add(l, early(6)).size, 1)
   }
 
-  both("a buffered row leaves when the other frontier is past its reach, not at its end") { (j, l) =>
-    j.add(l.other, late(1))
-    j.core.advance(l, 7)
-    assertEquals(j.holds(l.other).size, 1)
-    j.core.advance(l, 8)
-    assertEquals(j.holds(l.other).size, 0)
-    assertEquals(j.core.counts(l.other).pruned, 1L)
-    assertEquals(j.keys.size, 0)
+  both("a buffered row leaves when the other frontier is past its reach, not at its end") {
+    (j, l) =>
+      j.add(l.other, late(1))
+      j.core.advance(l, 7)
+      assertEquals(j.holds(l.other).size, 1)
+      j.core.advance(l, 8)
+      assertEquals(j.holds(l.other).size, 0)
+      assertEquals(j.core.counts(l.other).pruned, 1L)
+      assertEquals(j.keys.size, 0)
   }
 
   both("rows of another key are not met") { (j, l) =>

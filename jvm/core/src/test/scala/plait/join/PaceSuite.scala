@@ -4,8 +4,8 @@ package plait.join
 
 import munit.FunSuite
 
-import plait.{BySide, Side}
 import plait.join.Harness._
+import plait.{BySide, Side}
 
 class PaceSuite extends FunSuite {
   private val n = 10000

@@ -7,12 +7,12 @@ import scala.util.Random
 
 import munit.FunSuite
 
-import plait.{BySide, Cases, Side}
-import plait.constraint.{Compare, Term, Terms}
 import plait.constraint.Term.Variable
+import plait.constraint.{Compare, Term, Terms}
 import plait.join.Harness._
 import plait.join.RandomJoinOracle.Columns
 import plait.order.{OrderChoice, ReachBound, ReachEnd}
+import plait.{BySide, Cases, Side}
 
 class RandomJoinOracle extends FunSuite {
   override val munitTimeout: Duration = Duration(1, "h")

@@ -3,14 +3,14 @@
 package plait.order
 
 import munit.ScalaCheckSuite
-import org.scalacheck.{Gen, Test}
 import org.scalacheck.Prop._
+import org.scalacheck.{Gen, Test}
 
-import plait.{BySide, Cases, Side}
-import plait.constraint.{Compare, Comparison, Term, Terms}
 import plait.constraint.Term._
 import plait.constraint.Terms._
+import plait.constraint.{Compare, Comparison, Term, Terms}
 import plait.order.Direction.{Ascending, Descending}
+import plait.{BySide, Cases, Side}
 
 class OrderChoiceSuite extends ScalaCheckSuite {
   override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(2000)
@@ -109,15 +109,16 @@ class OrderChoiceSuite extends ScalaCheckSuite {
   }
 
   property("reach: the order value of a matching row lies in it") {
-    forAll(Gen.listOfN(2, compare(2)), assignment, Gen.oneOf(variables)) { (conjunction, x, target) =>
-      val reach = Reach.of(target.side.other, target, conjunction)
-      def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
-        val (computed, names) = ReachEnd.of(toward, bounds)
-        computed.at(names.map(x(_).toLong).toArray)
-      }
-      !conjunction.forall(Terms.holds(_, x)) ||
-      (end(ReachEnd.Low, reach.lower) <= x(target).toLong &&
-        x(target).toLong <= end(ReachEnd.High, reach.upper))
+    forAll(Gen.listOfN(2, compare(2)), assignment, Gen.oneOf(variables)) {
+      (conjunction, x, target) =>
+        val reach = Reach.of(target.side.other, target, conjunction)
+        def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
+          val (computed, names) = ReachEnd.of(toward, bounds)
+          computed.at(names.map(x(_).toLong).toArray)
+        }
+        !conjunction.forall(Terms.holds(_, x)) ||
+        (end(ReachEnd.Low, reach.lower) <= x(target).toLong &&
+          x(target).toLong <= end(ReachEnd.High, reach.upper))
     }
   }
 }

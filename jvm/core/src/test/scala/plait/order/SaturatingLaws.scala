@@ -3,8 +3,8 @@
 package plait.order
 
 import munit.ScalaCheckSuite
-import org.scalacheck.{Gen, Test}
 import org.scalacheck.Prop._
+import org.scalacheck.{Gen, Test}
 
 import plait.Cases
 import plait.order.ReachEnd.{Formula, High, Low, Openness}

@@ -22,9 +22,10 @@ final case class PlaitConf(conf: SQLConf) {
 
   private def oneOf(key: String, default: String, allowed: Seq[String]): String = {
     val value = conf.getConfString(key, default).trim.toLowerCase(java.util.Locale.ROOT)
-    if (!allowed.contains(value)) throw new IllegalArgumentException(
-      s"$key is '$value', but must be one of ${allowed.mkString(", ")}"
-    )
+    if (!allowed.contains(value))
+      throw new IllegalArgumentException(
+        s"$key is '$value', but must be one of ${allowed.mkString(", ")}"
+      )
     value
   }
 }

@@ -3,15 +3,26 @@
 package plait.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Add, And, AttributeReference, AttributeSet, Expression, GreaterThan, LessThan, Literal, Predicate, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Add,
+  And,
+  AttributeReference,
+  AttributeSet,
+  Expression,
+  GreaterThan,
+  LessThan,
+  Literal,
+  Predicate,
+  UnsafeRow
+}
 import org.apache.spark.sql.types.LongType
 
-import plait.{BySide, Side}
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
 import plait.spark.exec.{BufferTrace, SymmetricHashJoinIterator}
 import plait.spark.side.{SideReader, UnsafeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
+import plait.{BySide, Side}
 
 class DemandSuite extends SparkSuite {
   private def column(name: String) = AttributeReference(name, LongType)()
@@ -27,13 +38,13 @@ class DemandSuite extends SparkSuite {
     )
   }
 
-  private final class Counting(keyOf: Long => Long) extends Iterator[InternalRow] {
+  final private class Counting(keyOf: Long => Long) extends Iterator[InternalRow] {
     var read = 0
     def hasNext: Boolean = true
     def next(): InternalRow = { read += 1; row(Seq(keyOf(read.toLong), read.toLong)) }
   }
 
-  private final class Stored extends plait.join.RowStore[UnsafeRow] {
+  final private class Stored extends plait.join.RowStore[UnsafeRow] {
     private val rows = scala.collection.mutable.LongMap.empty[UnsafeRow]
     private var last = 0L
     def put(row: UnsafeRow): Long = { last += 1; rows(last) = row.copy(); last }
@@ -41,7 +52,9 @@ class DemandSuite extends SparkSuite {
     def free(handle: Long): Unit = rows -= handle
   }
 
-  private def join(inputs: BySide[Counting]): (SymmetricHashJoinIterator, JoinCore[UnsafeRow, KeyGroup, UnsafeRow]) = {
+  private def join(
+      inputs: BySide[Counting]
+  ): (SymmetricHashJoinIterator, JoinCore[UnsafeRow, KeyGroup, UnsafeRow]) = {
     val translation = new TermTranslation(columns.map(AttributeSet(_)))
     val comparisons = Seq(condition._1, condition._2).flatMap(translation.compare(_))
     val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get

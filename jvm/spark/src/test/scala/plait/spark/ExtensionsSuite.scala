@@ -20,7 +20,6 @@ class ExtensionsSuite extends SparkSuite with AdaptiveSparkPlanHelper {
 
   private def rows(df: DataFrame) = df.collect().map(_.toString).toSeq.sorted
 
-
   test("spark.plait.enabled=false leaves every join to Spark, and true takes it again") {
     withConf(PlaitConf.Enabled -> "false")(assertEquals(planned(spark.sql(query)), 0))
     assertEquals(planned(spark.sql(query)), 1)
@@ -36,11 +35,17 @@ class ExtensionsSuite extends SparkSuite with AdaptiveSparkPlanHelper {
   test("equal joins share their exchanges: the node has a canonical form") {
     val a = spark.sql(query)
     val b = spark.sql(query)
-    assertEquals(a.queryExecution.executedPlan.canonicalized, b.queryExecution.executedPlan.canonicalized)
+    assertEquals(
+      a.queryExecution.executedPlan.canonicalized,
+      b.queryExecution.executedPlan.canonicalized
+    )
     spark.range(1000).selectExpr("id % 7 AS k", "id AS s").createOrReplaceTempView("numbers")
     val join = "SELECT l.k, count(*) AS c FROM numbers l JOIN numbers r ON l.k = r.k " +
       "AND l.s BETWEEN r.s AND r.s + 9 GROUP BY l.k"
-    withConf("spark.sql.adaptive.enabled" -> "false", "spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+    withConf(
+      "spark.sql.adaptive.enabled" -> "false",
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1"
+    ) {
       val twice = spark.sql(s"SELECT * FROM ($join) x JOIN ($join) y ON x.k = y.k")
       val reused = collect(twice.queryExecution.executedPlan) { case r: ReusedExchangeExec => r }
       assert(reused.nonEmpty, twice.queryExecution.executedPlan.treeString)
@@ -50,7 +55,8 @@ class ExtensionsSuite extends SparkSuite with AdaptiveSparkPlanHelper {
 
   test("explain in every mode names order, reach and the conjunct that prunes") {
     for (mode <- Seq("simple", "extended", "cost", "formatted")) {
-      val text = spark.sql(s"EXPLAIN ${if (mode == "simple") "" else mode} $query").head().getString(0)
+      val text =
+        spark.sql(s"EXPLAIN ${if (mode == "simple") "" else mode} $query").head().getString(0)
       assert(text.contains("SymmetricHashJoin"), s"$mode: $text")
       assert(text.contains("pruned by"), s"$mode: $text")
     }

@@ -5,14 +5,18 @@ package plait.spark
 import scala.concurrent.duration.Duration
 
 import munit.FunSuite
-import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
-import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface, SqlStatementSplitResult}
+import org.apache.spark.sql.catalyst.parser.{
+  ParameterContext,
+  ParserInterface,
+  SqlStatementSplitResult
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 
 import plait.spark.exec.SymmetricHashJoinExec
 

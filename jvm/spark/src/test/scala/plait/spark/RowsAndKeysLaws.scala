@@ -29,7 +29,7 @@ class RowsAndKeysLaws extends munit.FunSuite {
       val store = new PagedRowStore(manager, 2)
       val row = Rows.of(LongType, BinaryType)
       val live = mutable.Map.empty[Long, UnsafeRow]
-      for (step <- 1 to 20000) {
+      for (step <- 1 to 20000)
         if (live.isEmpty || random.nextInt(100) < 52) {
           // Now and then a row that is larger than a page.
           val size = if (random.nextInt(500) == 0) 200000 else random.nextInt(300)
@@ -43,7 +43,6 @@ class RowsAndKeysLaws extends munit.FunSuite {
           store.free(handle)
           live -= handle
         }
-      }
       live.foreach { case (handle, put) => assertEquals(store.get(handle), put) }
       store.close()
       assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")

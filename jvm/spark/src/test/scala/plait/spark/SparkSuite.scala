@@ -30,10 +30,11 @@ abstract class SparkSuite extends FunSuite {
     val before = settings.map { case (key, _) => key -> spark.conf.getOption(key) }
     settings.foreach { case (key, value) => spark.conf.set(key, value) }
     try body
-    finally before.foreach {
-      case (key, Some(value)) => spark.conf.set(key, value)
-      case (key, None) => spark.conf.unset(key)
-    }
+    finally
+      before.foreach {
+        case (key, Some(value)) => spark.conf.set(key, value)
+        case (key, None) => spark.conf.unset(key)
+      }
   }
 }
 

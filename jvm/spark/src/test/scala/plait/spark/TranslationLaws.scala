@@ -12,16 +12,16 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjectio
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
-import plait.{BySide, Side}
 import plait.order.OrderChoice
 import plait.spark.translate.{SideExpressions, TermTranslation}
+import plait.{BySide, Side}
 
 class TranslationLaws extends munit.FunSuite {
   private val soak = if (sys.env.get("PLAIT_SOAK").contains("1")) 100 else 1
   private val zones = Seq("UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia")
 
   /** Two columns a side of one type; the right side's are columns 2 and 3 of the pair. */
-  private final class Tables(dataType: DataType) {
+  final private class Tables(dataType: DataType) {
     val left: Seq[AttributeReference] = Seq("a", "b").map(AttributeReference(_, dataType)())
     val right: Seq[AttributeReference] = Seq("s", "t").map(AttributeReference(_, dataType)())
     val all: Seq[AttributeReference] = left ++ right
@@ -32,7 +32,9 @@ class TranslationLaws extends munit.FunSuite {
     val wide = random.nextInt(10) match {
       case 0 => near(Int.MaxValue)
       case 1 => near(Int.MinValue)
-      case 2 => if (random.nextBoolean()) Long.MaxValue - random.nextInt(3) else Long.MinValue + random.nextInt(3)
+      case 2 =>
+        if (random.nextBoolean()) Long.MaxValue - random.nextInt(3)
+        else Long.MinValue + random.nextInt(3)
       case _ => random.nextInt(21) - 10L
     }
     dataType match {
@@ -43,7 +45,12 @@ class TranslationLaws extends munit.FunSuite {
     }
   }
 
-  private def arithmetic(random: Random, tables: Tables, depth: Int, mode: EvalMode.Value): Expression = {
+  private def arithmetic(
+      random: Random,
+      tables: Tables,
+      depth: Int,
+      mode: EvalMode.Value
+  ): Expression = {
     val dataType = tables.all.head.dataType
     def sub() = arithmetic(random, tables, depth - 1, mode)
     val context = NumericEvalContext(mode, false)
@@ -71,7 +78,11 @@ class TranslationLaws extends munit.FunSuite {
   /** A pair for which the condition is TRUE has each order value in the other's reach, by generated
     * code and by `eval`.
     */
-  private def check(tables: Tables, conjuncts: Seq[Expression], pairs: Seq[Seq[Any]]): (Int, Int) = {
+  private def check(
+      tables: Tables,
+      conjuncts: Seq[Expression],
+      pairs: Seq[Seq[Any]]
+  ): (Int, Int) = {
     val translation =
       new TermTranslation(BySide(AttributeSet(tables.left), AttributeSet(tables.right)))
     val comparisons = conjuncts.flatMap(translation.compare(_))
@@ -79,7 +90,10 @@ class TranslationLaws extends munit.FunSuite {
       case None => (0, 0)
       case Some(choice) =>
         val ranks = BySide.make { side =>
-          SideExpressions.of(side, choice, translation).ranks.map(BindReferences.bindReference(_, tables.all))
+          SideExpressions
+            .of(side, choice, translation)
+            .ranks
+            .map(BindReferences.bindReference(_, tables.all))
         }
         val condition = BindReferences.bindReference(conjuncts.reduce(And(_, _)), tables.all)
         val generated = ranks.map(GenerateUnsafeProjection.generate(_))
@@ -132,8 +146,9 @@ class TranslationLaws extends munit.FunSuite {
 
   private val micros = 1000000L
   // Around the changes of clocks: Berlin, St John's (00:01), and Apia's skipped day.
-  private val changes = Seq("2026-03-29T01:00:00", "2026-10-25T01:00:00", "2010-11-07T02:31:00", "2011-12-30T10:00:00")
-    .map(java.time.LocalDateTime.parse(_).toEpochSecond(ZoneOffset.UTC) * micros)
+  private val changes =
+    Seq("2026-03-29T01:00:00", "2026-10-25T01:00:00", "2010-11-07T02:31:00", "2011-12-30T10:00:00")
+      .map(java.time.LocalDateTime.parse(_).toEpochSecond(ZoneOffset.UTC) * micros)
 
   private def instant(random: Random): Long =
     changes(random.nextInt(changes.size)) + (random.nextInt(97) - 48) * 1800L * micros
@@ -197,7 +212,11 @@ class TranslationLaws extends munit.FunSuite {
             Literal((random.nextInt(13) - 6) * 43200L * micros, DayTimeIntervalType(0, 0))
           )
       }
-      check(tables, conjuncts, Seq.fill(60)(Seq.fill(4)(if (random.nextInt(10) == 0) null else day)))
+      check(
+        tables,
+        conjuncts,
+        Seq.fill(60)(Seq.fill(4)(if (random.nextInt(10) == 0) null else day))
+      )
     }
   }
 }

@@ -4,21 +4,27 @@ package plait.spark.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predicate, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  Predicate,
+  SortOrder,
+  UnsafeRow
+}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 import org.apache.spark.sql.plait.TaskMemory
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.util.CollectionAccumulator
 
-import plait.{BySide, Side}
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.spark.PlaitConf
 import plait.spark.side._
+import plait.{BySide, Side}
 
 /** The pruning symmetric hash join of two inputs that are distributed by key and sorted by order:
   *

@@ -4,9 +4,9 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.{BySide, Side}
 import plait.join.{JoinCore, KeyGroup}
 import plait.spark.side.SideReader
+import plait.{BySide, Side}
 
 /** Drives the join core from two iterators: reads a row of the side that the core wants, takes that
   * row's matches, and reads on.

@@ -19,7 +19,9 @@ import plait.order.{OrderChoice, ReachBound}
 final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
   def of(side: Side): String = {
     val reach = choice.reaches(side)
-    val from = end(reach.lower, "greatest").fold("(-inf") { case (open, at) => open.fold("(", "[") + at }
+    val from = end(reach.lower, "greatest").fold("(-inf") { case (open, at) =>
+      open.fold("(", "[") + at
+    }
     val to = end(reach.upper, "least").fold("+inf)") { case (open, at) => at + open.fold(")", "]") }
     val pruned = choice.whyNotPruned(side) match {
       case None => "pruned by " + conjuncts(choice.prunedBy(side))
@@ -33,7 +35,10 @@ final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
     bounds.map(_.from).distinct.map(conjunct).mkString(" AND ")
 
   /** Several formulas are shown as closed, unless all are open. */
-  private def end(bounds: Seq[ReachBound], several: String): Option[(PruningText.Ending, String)] = {
+  private def end(
+      bounds: Seq[ReachBound],
+      several: String
+  ): Option[(PruningText.Ending, String)] = {
     val texts = bounds.map(b => text(b.formula)).distinct
     val ending =
       if (bounds.forall(_.at.isInstanceOf[Bound.Open[_]])) PruningText.Open else PruningText.Closed

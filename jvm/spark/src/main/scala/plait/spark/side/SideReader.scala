@@ -2,7 +2,12 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
 
 /** Reads key, rank and reach off the rows of one side, with code that Spark generates.
   *

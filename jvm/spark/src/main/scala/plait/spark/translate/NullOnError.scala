@@ -2,9 +2,13 @@
 package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{ConditionalExpression, Expression, UnaryExpression}
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{
+  ConditionalExpression,
+  Expression,
+  UnaryExpression
+}
 import org.apache.spark.sql.types.DataType
 
 /** The value of an expression, or NULL where computing it raises an error.

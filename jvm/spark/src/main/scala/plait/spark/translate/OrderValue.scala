@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.translate
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /** The value of an expression of an [[OrderedType]] as the 64-bit integer that Spark stores for it:

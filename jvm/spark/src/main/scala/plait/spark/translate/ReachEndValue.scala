@@ -3,12 +3,19 @@ package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.codegen.{Block, CodegenContext, CodeGenerator, EmptyBlock, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  Block,
+  CodeGenerator,
+  CodegenContext,
+  EmptyBlock,
+  ExprCode,
+  FalseLiteral
+}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import plait.order.{ReachEnd, Saturating}
 import plait.order.ReachEnd.{Formula, Openness}
+import plait.order.{ReachEnd, Saturating}
 
 /** A [[ReachEnd]] as an expression over a row: one 64-bit integer, NULL if any value that it needs is
   * NULL (then the row reaches nothing).

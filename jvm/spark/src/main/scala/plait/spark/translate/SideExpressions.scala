@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.translate
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, BitwiseNot, Descending, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  AttributeReference,
+  BitwiseNot,
+  Descending,
+  Expression,
+  SortOrder
+}
 
 import plait.Side
 import plait.order.{Direction, Order, OrderChoice, ReachEnd}

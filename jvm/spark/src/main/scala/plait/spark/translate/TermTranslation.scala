@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
-import plait.{BySide, Side}
-import plait.constraint.{Compare, Comparison, Sweeps, Term}
 import plait.constraint.Term.{Add => AddTerm, Subtract => SubtractTerm, _}
-import plait.interval.Interval
+import plait.constraint.{Compare, Comparison, Sweeps, Term}
 import plait.interval.Ends.Numbers
+import plait.interval.Interval
+import plait.{BySide, Side}
 
 /** Spark's comparisons as the core's, and the core's terms back as Spark's expressions.
   *
@@ -64,7 +64,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
   private def exact(expression: Expression): Option[Term] = expression match {
     case Literal(value: Number, dataType) if OrderedType.domain(dataType).isDefined =>
       Some(Constant(BigInt(value.longValue)))
-    case Add(l, r, context) => binary(l, r, AddTerm.apply).filter(isExact(_, expression, context.evalMode))
+    case Add(l, r, context) =>
+      binary(l, r, AddTerm.apply).filter(isExact(_, expression, context.evalMode))
     case Subtract(l, r, context) =>
       binary(l, r, SubtractTerm.apply).filter(isExact(_, expression, context.evalMode))
     case UnaryMinus(c, failOnError) =>
@@ -74,7 +75,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     case t @ TimestampAddInterval(l, r, _) if addsToTheInstant(t, r) => binary(l, r, AddTerm.apply)
     case s: SubtractTimestamps if !s.legacyInterval && hasFixedOffset(s, s.left.dataType) =>
       binary(s.left, s.right, SubtractTerm.apply)
-    case SubtractDates(l, r, false) => binary(l, r, SubtractTerm.apply).map(Scale(_, MICROS_PER_DAY))
+    case SubtractDates(l, r, false) =>
+      binary(l, r, SubtractTerm.apply).map(Scale(_, MICROS_PER_DAY))
     case _ => None
   }
 
@@ -116,7 +118,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
   private def addsToTheInstant(addition: TimestampAddInterval, interval: Expression): Boolean =
     interval.dataType.isInstanceOf[DayTimeIntervalType] &&
       (hasFixedOffset(addition, addition.dataType) || (interval match {
-        case Literal(micros: Long, _) => math.abs(micros) < MICROS_PER_DAY && micros != Long.MinValue
+        case Literal(micros: Long, _) =>
+          math.abs(micros) < MICROS_PER_DAY && micros != Long.MinValue
         case _ => false
       }))
 
