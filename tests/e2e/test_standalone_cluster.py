@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Example: executors in processes of their own, on a standalone cluster of two workers."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from pyspark.find_spark_home import _find_spark_home
+
+T = TypeVar("T")
+
+# Rows are told apart by sums of all columns. The 100,000 rows a side have 100 keys; of a key, every
+# row of the left side has 3 partners, but for the first and the last of a key.
+PROGRAM = """
+import sys
+import plait
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master(sys.argv[1]).appName("plait").config("spark.ui.enabled", False)
+for key, value in {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": 4,
+}.items():
+    builder = builder.config(key, value)
+spark = plait.register(builder).getOrCreate()
+table = "(SELECT id, id % 100 AS k, id DIV 100 AS s, repeat(string(id), 3) AS x FROM range(0, 100000, 1, 4))"
+join = f\"\"\"
+    SELECT count(*), sum(l.id), sum(r.id), sum(xxhash64(l.x, r.x) % 1000003)
+    FROM {table} l JOIN {table} r ON l.k = r.k AND r.s BETWEEN l.s - 1 AND l.s + 1
+\"\"\"
+for enabled in (True, False):
+    spark.conf.set("spark.plait.enabled", enabled)
+    df = spark.sql(join)
+    rows = df.collect()
+    print(plait.explain(df).count("SymmetricHashJoin"), *rows[0])
+print(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1, "executors")
+"""
+
+
+@contextmanager
+def daemon(name: str, log: Path, *arguments: str) -> Iterator[None]:
+    """Run a daemon of Spark for a while: its log goes to a file, and it ends whatever happens."""
+    home = _find_spark_home()
+    command = [f"{home}/bin/spark-class", f"org.apache.spark.deploy.{name}", *arguments]
+    environment = os.environ | {"SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with (
+        log.open("w") as output,
+        # spark-class becomes Java by exec, so this process is the daemon.
+        subprocess.Popen(
+            command, stdout=output, stderr=output, env=environment, cwd=log.parent
+        ) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def wait_for(found: Callable[[], T | None], what: str, seconds: float = 40) -> T:
+    deadline = time.monotonic() + seconds
+    while (value := found()) is None:
+        assert time.monotonic() < deadline, f"{what} after {seconds} s"
+        time.sleep(0.1)
+    return value
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    """Start a master and two workers of one core each on free ports, and stop them in the end."""
+    log = tmp_path / "master.log"
+    local = ("--host", "127.0.0.1", "--webui-port", "0")
+    with ExitStack() as daemons:
+        daemons.enter_context(daemon("master.Master", log, *local, "--port", "0"))
+        url = wait_for(
+            lambda: re.search(r"spark://127\.0\.0\.1:\d+", log.read_text()),
+            "the master has not started",
+        )[0]
+        for number in (1, 2):
+            folder = tmp_path / f"worker{number}"
+            worker = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder), url)
+            daemons.enter_context(
+                daemon("worker.Worker", tmp_path / f"worker{number}.log", *local, *worker)
+            )
+        wait_for(
+            lambda: log.read_text().count("Registering worker") == 2 or None,
+            "two workers have not registered",
+        )
+        yield url
+
+
+@pytest.mark.spark
+def test_executors_in_other_processes_run_the_join(cluster: str, tmp_path: Path) -> None:
+    with (tmp_path / "driver.log").open("w") as log:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, cluster],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, (tmp_path / "driver.log").read_text()[-3000:]
+    plait_on, plait_off, executors = done.stdout.splitlines()
+    # 100 keys, each with 1,000 rows of 3 partners less one at either end.
+    assert plait_on.split()[:2] == ["1", str(100 * (1000 * 3 - 2))]
+    assert plait_off.split()[0] == "0"
+    assert plait_on.split()[1:] == plait_off.split()[1:]
+    assert executors == "2 executors"

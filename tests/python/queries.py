@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of queries share: settings for a while, answers as multisets, and plans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NODE = "SymmetricHashJoin"
+
+
+@contextmanager
+def settings(spark: SparkSession, keys: Mapping[str, str | int | bool]) -> Iterator[None]:
+    """Set Spark's keys, and put them back in the end."""
+    before = {key: spark.conf.get(key, None) for key in keys}
+    for key, value in keys.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def answer(df: DataFrame) -> Counter[str]:
+    """Run a query and return its rows as a multiset; as text, where NaN equals NaN."""
+    return Counter(repr(tuple(row)) for row in df.collect())
+
+
+def joins_planned(df: DataFrame) -> int:
+    """Count the joins of ``df`` that Plait has planned; after a run, in the plan that ran."""
+    return sum(line.startswith(NODE) for line in plait.explain(df).splitlines())
+
+
+def rows_of_spark(spark: SparkSession, query: str) -> Counter[str]:
+    """Run a query without Plait."""
+    with settings(spark, {"spark.plait.enabled": False}):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert joins_planned(df) == 0
+    return rows

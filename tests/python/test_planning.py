@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: which joins Plait plans, which it leaves to Spark, and what it says about them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NEAR = "r.t BETWEEN l.t - 1 AND l.t + 2"
+JOIN = f"SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND {NEAR}"
+OFF = {"spark.plait.enabled": False}
+
+WRITTEN = {
+    "JOIN ON": JOIN,
+    "comma": f"SELECT l.id, r.id FROM l, r WHERE l.k = r.k AND {NEAR}",
+    "CROSS JOIN WHERE": f"SELECT l.id, r.id FROM l CROSS JOIN r WHERE l.k = r.k AND {NEAR}",
+    "USING WHERE": f"SELECT l.id, r.id FROM l JOIN r USING (k) WHERE {NEAR}",
+    "NATURAL JOIN": "SELECT a.t, b.u FROM (SELECT k, t FROM l) a NATURAL JOIN "
+    "(SELECT k, t AS u FROM r) b WHERE u >= t",
+    "subquery in FROM": f"SELECT count(*) FROM ({JOIN})",
+    "subquery in IN": f"SELECT * FROM l WHERE id IN (SELECT l.id FROM ({JOIN}) x JOIN l ON true)",
+    "correlated scalar subquery": "SELECT o.id, (SELECT count(*) FROM l JOIN r ON l.k = r.k AND "
+    f"{NEAR} WHERE l.k = o.k) FROM l o",
+    "comparison with a scalar subquery": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND "
+    "l.t < r.t AND r.t <= l.t + (SELECT max(id) % 5 FROM l)",
+    "view": "SELECT * FROM near WHERE b > 7",
+    "under a window": f"SELECT a, row_number() OVER (ORDER BY a, b) FROM ({JOIN}) AS j(a, b)",
+    "under a limit of all rows": f"{JOIN} LIMIT 1000000",
+    "an outer join above": f"SELECT * FROM ({JOIN}) AS j(a, b) LEFT JOIN r ON r.id = j.b + 60",
+    "an aggregation below": "SELECT l.k, l.t, r.t FROM (SELECT k, max(t) AS t FROM l GROUP BY k) l "
+    "JOIN r ON l.k = r.k AND r.t >= l.t",
+    "several keys": f"{JOIN} AND l.id % 3 = r.id % 3",
+    "a key computed": f"SELECT l.id, r.id FROM l JOIN r ON l.k + 1 = r.k - 1 AND {NEAR}",
+    "an equality that is NULL-safe": f"SELECT l.id, r.id FROM l JOIN r ON l.k <=> r.k AND {NEAR}",
+}
+
+LEFT_TO_SPARK = {
+    "EXISTS": f"SELECT * FROM l WHERE EXISTS (SELECT * FROM r WHERE l.k = r.k AND {NEAR})",
+    "NOT EXISTS": f"SELECT * FROM l WHERE NOT EXISTS (SELECT * FROM r WHERE l.k = r.k AND {NEAR})",
+    "LEFT JOIN": f"SELECT l.id, r.id FROM l LEFT JOIN r ON l.k = r.k AND {NEAR}",
+    "FULL JOIN": f"SELECT l.id, r.id FROM l FULL JOIN r ON l.k = r.k AND {NEAR}",
+    "no equality": f"SELECT l.id, r.id FROM l JOIN r ON {NEAR}",
+    "no comparison": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k",
+    "a comparison of one side": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t < l.id",
+    "an unequal": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t <> r.t",
+    "doubles": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t / 2 < r.t / 3",
+    "strings": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND string(l.t) < string(r.t)",
+    "hint BROADCAST": JOIN.replace("SELECT", "SELECT /*+ BROADCAST(r) */"),
+    "hint MERGE": JOIN.replace("SELECT", "SELECT /*+ MERGE(l) */"),
+    "hint SHUFFLE_HASH": JOIN.replace("SELECT", "SELECT /*+ SHUFFLE_HASH(r) */"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(spark: SparkSession) -> None:
+    """60 and 80 rows of 5 keys, with ties, and NULL in every column but the id."""
+    rows = "SELECT id, if(id % 11 = 7, NULL, id % 5) AS k, if(id % 13 = 3, NULL, id DIV {0}) AS t"
+    spark.sql(f"{rows.format(6)} FROM range(60)").createOrReplaceTempView("l")
+    spark.sql(f"{rows.format(9)} FROM range(80)").createOrReplaceTempView("r")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW near AS {JOIN.replace('r.id', 'r.id AS b')}")
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_an_interval_join_is_planned_however_it_is_written(
+    spark: SparkSession, written: str
+) -> None:
+    df = spark.sql(WRITTEN[written])
+    rows = answer(df)
+    assert rows
+    assert joins_planned(df) == 1
+    assert rows == rows_of_spark(spark, WRITTEN[written])
+
+
+@pytest.mark.parametrize("case", LEFT_TO_SPARK)
+def test_any_other_join_is_left_to_spark(spark: SparkSession, case: str) -> None:
+    df = spark.sql(LEFT_TO_SPARK[case])
+    rows = answer(df)
+    assert joins_planned(df) == 0
+    assert rows == rows_of_spark(spark, LEFT_TO_SPARK[case])
+
+
+def data_frame_join(spark: SparkSession) -> DataFrame:
+    l, r = spark.table("l").alias("l"), spark.table("r").alias("r")  # noqa: E741
+    from pyspark.sql.functions import col
+
+    near = col("r.t").between(col("l.t") - 1, col("l.t") + 2)
+    return l.join(r, (col("l.k") == col("r.k")) & near).select("l.id", "r.id")
+
+
+def test_a_join_of_data_frames_is_planned_as_one_in_sql(spark: SparkSession) -> None:
+    df = data_frame_join(spark)
+    assert answer(df) == answer(spark.sql(JOIN))
+    assert joins_planned(df) == 1
+
+
+def test_a_hint_of_a_data_frame_leaves_the_join_to_spark(spark: SparkSession) -> None:
+    df = spark.sql("SELECT id AS a, k, t FROM l").join(
+        spark.sql("SELECT k, t AS u FROM r").hint("broadcast"), "k"
+    )
+    assert joins_planned(df.where("u >= t")) == 0
+
+
+def test_both_joins_of_a_union_are_planned(spark: SparkSession) -> None:
+    union = f"{JOIN} UNION ALL SELECT l.id, r.id FROM r l JOIN r ON l.k = r.k AND l.t < r.t"
+    df = spark.sql(union)
+    assert answer(df) == rows_of_spark(spark, union)
+    assert joins_planned(df) == 2
+
+
+def test_a_join_of_joins_is_planned_with_all_of_them(spark: SparkSession) -> None:
+    query = (
+        "SELECT a.id, b.id, c.id FROM l a JOIN r b ON a.k = b.k AND b.t BETWEEN a.t AND a.t + 1 "
+        "JOIN l c ON c.k = b.k AND c.t > b.t + 5 JOIN r d ON d.id = c.id"
+    )
+    df = spark.sql(query)
+    assert answer(df) == rows_of_spark(spark, query)
+    assert joins_planned(df) == 2
+
+
+def test_a_join_of_joins_on_one_key_shuffles_each_table_once(spark: SparkSession) -> None:
+    with settings(spark, {"spark.sql.adaptive.enabled": False}):
+        plan = spark.sql(
+            "EXPLAIN SELECT a.id, b.id, c.id FROM l a JOIN r b ON a.k = b.k AND a.t < b.t "
+            "JOIN l c ON c.k = b.k AND c.id < b.id"
+        ).collect()[0][0]
+    assert plan.count("Exchange hashpartitioning") == 3
+
+
+def test_cached_inputs_and_a_cached_join_give_the_same_rows(spark: SparkSession) -> None:
+    expected = rows_of_spark(spark, JOIN)
+    cached = spark.sql("SELECT * FROM l DISTRIBUTE BY k SORT BY t DESC").cache()
+    joined = spark.sql(JOIN.replace("FROM l", "FROM {l} AS l"), l=cached).cache()
+    try:
+        assert answer(joined) == expected
+        assert answer(joined) == expected
+        assert joined.where("false").count() == 0
+    finally:
+        joined.unpersist()
+        cached.unpersist()
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize("partitions", [1, 3, 40])
+def test_the_plan_that_runs_is_ours_with_adaptive_execution_on_and_off(
+    spark: SparkSession, adaptive: bool, partitions: int
+) -> None:
+    # Of 40 partitions 35 are empty, for which Spark wants to avoid broadcasting.
+    keys = {"spark.sql.adaptive.enabled": adaptive, "spark.sql.shuffle.partitions": partitions}
+    with settings(spark, keys):
+        df = spark.sql(JOIN)
+        assert answer(df) == rows_of_spark(spark, JOIN)
+        assert joins_planned(df) == 1
+
+
+def test_adaptive_execution_drops_a_join_whose_side_turns_out_empty(spark: SparkSession) -> None:
+    df = spark.sql(JOIN + " AND l.k + l.id > 1000")
+    assert joins_planned(df) == 1
+    assert not answer(df)
+
+
+def test_it_can_be_switched_off_and_on_while_the_session_runs(spark: SparkSession) -> None:
+    assert joins_planned(spark.sql(JOIN)) == 1
+    with settings(spark, OFF):
+        assert joins_planned(spark.sql(JOIN)) == 0
+    with settings(spark, {"spark.plait.enabled": "TRUE"}):
+        assert joins_planned(spark.sql(JOIN)) == 1
+
+
+@pytest.mark.parametrize("key", ["enabled", "trace.buffered"])
+def test_a_setting_that_is_no_setting_is_an_error_that_names_the_choice(
+    spark: SparkSession, key: str
+) -> None:
+    with (
+        settings(spark, {f"spark.plait.{key}": "perhaps"}),
+        pytest.raises(Exception, match=f"spark.plait.{key} is 'perhaps', but must be one of true"),
+    ):
+        spark.sql(JOIN).collect()
+
+
+def test_explain_shows_order_reach_and_pruning_conjunct_of_each_side(spark: SparkSession) -> None:
+    _, left, right = pruning(spark, JOIN)
+    assert left == "left ordered by t ASC, reaches t in [t - 1, t + 2], pruned by (t <= (t + 2))"
+    assert right == "right ordered by t ASC, reaches t in [t - 2, t + 1], pruned by (t >= (t - 1))"
+
+
+def test_explain_shows_why_a_side_is_not_pruned(spark: SparkSession) -> None:
+    query = "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t < r.t"
+    _, left, right = pruning(spark, query)
+    assert left.startswith("left ordered by t ASC, reaches t in (t, +inf), not pruned: ")
+    assert left.endswith("so it is kept until the right side ends [ENDLESS_REACH]")
+    assert right == "right ordered by t ASC, reaches t in (-inf, t), pruned by (t < t)"
+
+
+def test_explain_shows_intervals_as_sql_writes_them(spark: SparkSession) -> None:
+    query = (
+        "SELECT l.id, r.id FROM (SELECT *, timestamp_seconds(t) AS ts FROM l) l "
+        "JOIN (SELECT *, timestamp_seconds(t) AS ts FROM r) r "
+        "ON l.k = r.k AND r.ts BETWEEN l.ts - INTERVAL 90 MINUTES AND l.ts"
+    )
+    _, left, _ = pruning(spark, query)
+    assert left.startswith(
+        "left ordered by ts ASC, reaches ts in [ts - INTERVAL 90 MINUTE, ts], pruned by "
+    )
+
+
+@pytest.mark.parametrize("mode", ["", "EXTENDED", "FORMATTED", "COST"])
+def test_each_kind_of_explain_shows_the_pruning(spark: SparkSession, mode: str) -> None:
+    text = spark.sql(f"EXPLAIN {mode} {JOIN}").collect()[0][0]
+    assert "SymmetricHashJoin" in text
+    assert "pruned by" in text
+
+
+def pruning(spark: SparkSession, query: str) -> list[str]:
+    """Return the lines of `plait.explain` without the numbers of the columns."""
+    lines = plait.explain(spark.sql(query)).splitlines()
+    return [re.sub(r"#\d+L?", "", " ".join(line.split())) for line in lines]
+
+
+def test_the_counters_of_both_sides_add_up_to_the_rows(spark: SparkSession) -> None:
+    df = spark.sql(JOIN)
+    rows = len(df.collect())
+    (join,) = plait.counters(df)
+    metrics = join.metrics
+    found = metrics["pairsByProbingLeft"] + metrics["pairsByProbingRight"]
+    assert found == metrics["numOutputRows"] == rows > 0
+    # Spark filters out rows whose key or order is NULL before the join.
+    assert metrics["leftRowsIn"] == spark.sql("SELECT * FROM l WHERE k + t IS NOT NULL").count()
+    assert metrics["rightRowsIn"] == spark.sql("SELECT * FROM r WHERE k + t IS NOT NULL").count()
+    assert metrics["peakBuffered"] < metrics["leftRowsIn"]
+    assert 0 < metrics["leftRowsPruned"] <= metrics["leftRowsIn"]
+
+
+def test_a_limit_stops_both_inputs(spark: SparkSession) -> None:
+    million = "(SELECT id, id % 2 AS k FROM range(1000000))"
+    keys = {"spark.sql.adaptive.enabled": False, "spark.sql.shuffle.partitions": 1}
+    with settings(spark, keys):
+        df = spark.sql(
+            f"SELECT l.id AS a, r.id AS b FROM {million} l JOIN {million} r "
+            "ON l.k = r.k AND r.id BETWEEN l.id - 9 AND l.id LIMIT 1"
+        )
+        assert len(df.collect()) == 1
+        (join,) = plait.counters(df)
+    assert join.metrics["leftRowsIn"] + join.metrics["rightRowsIn"] < 100

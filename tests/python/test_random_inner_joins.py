@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Oracle: random inner joins through Spark, against their definition and against DuckDB.
+
+A query joins 50 pairs of small tables at once: the column `pair` is part of the key. The rows of
+all pairs share one order, so the frontier that prunes one pair is mostly moved by the others' rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pytest
+from tests.python.queries import joins_planned, settings
+from tests.python.random_conditions import COLUMNS, DAY, HOUR, Condition, Row, random_condition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SEEDS = range(60 * (50 if os.environ.get("PLAIT_SOAK") == "1" else 1))
+PAIRS = 50
+SIZES = [0, 1, 2, 4, 4, 8, 8, 16, 50]
+NOON = 1_711_886_400_000_000  # 2024-03-31 12:00 UTC
+ORIGINS = {"int": 0, "date": NOON // DAY, "timestamp": NOON, "ntz": NOON, "interval": 0}
+STEPS = {"int": 1, "date": 1, "timestamp": HOUR, "ntz": HOUR, "interval": HOUR}
+ARROW_TYPES = {
+    "s": pa.int16(),
+    "i": pa.int32(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "ntz": pa.timestamp("us"),
+    "interval": pa.duration("us"),
+}
+
+Table = list[Row]
+
+
+class RandomJoin:
+    """One condition, its tables, and the query for them."""
+
+    def __init__(self, seed: int) -> None:
+        rng = Random(seed)
+        self.condition: Condition = random_condition(rng)
+        self.null_safe = rng.random() < 0.2
+        self.left: Table = []
+        self.right: Table = []
+        for pair in range(PAIRS):
+            spread = rng.choice([3, 10, 40])
+            nulls = rng.choice([0, 0.1, 0.3])
+            self.left += random_rows(rng, pair, spread, nulls)
+            self.right += random_rows(rng, pair, spread, nulls)
+        # Some inputs come in an order already, the right one or another.
+        self.sources = [
+            f"(SELECT * FROM {table} ORDER BY {rng.choice('sibtnvd')} {rng.choice(['', 'DESC'])} "
+            "LIMIT 1000000)"
+            if rng.random() < 0.25
+            else table
+            for table in ("lefts", "rights")
+        ]
+
+    def sql(self, condition: str, same: str) -> str:
+        left, right = self.sources
+        operator = same if self.null_safe else "="
+        return (
+            f"SELECT l.id, r.id, l.payload, r.payload FROM {left} l JOIN {right} r "
+            f"ON l.pair = r.pair AND l.k {operator} r.k AND {condition}"
+        )
+
+    @property
+    def spark_sql(self) -> str:
+        return self.sql(self.condition.spark, "<=>")
+
+    @property
+    def duckdb_sql(self) -> str:
+        return self.sql(self.condition.duckdb, "IS NOT DISTINCT FROM")
+
+    def expected(self) -> Counter[tuple[object, ...]]:
+        """The definition: all pairs of rows for which the condition is TRUE."""
+        partners: dict[tuple[int | None, int | None], Table] = {}
+        for row in self.right:
+            partners.setdefault((row["pair"], row["k"]), []).append(row)
+        return Counter(
+            (left["id"], right["id"], payload(left), payload(right))
+            for left in self.left
+            if left["k"] is not None or self.null_safe
+            for right in partners.get((left["pair"], left["k"]), [])
+            if self.condition.holds(left, right) is True
+        )
+
+    def register(self, spark: SparkSession) -> None:
+        for name, table in (("lefts", self.left), ("rights", self.right)):
+            spark.createDataFrame(arrow(table)).createOrReplaceTempView(name)
+
+
+def random_rows(rng: Random, pair: int, spread: int, nulls: float) -> Iterator[Row]:
+    for number in range(rng.choice(SIZES)):
+        row: dict[str, int | None] = {"id": pair * 1000 + number, "pair": pair}
+        row["k"] = None if rng.random() < nulls else rng.randrange(3)
+        for kind, names in COLUMNS.items():
+            first = rng.randint(-spread, spread)
+            # The last column of a kind mostly lies a little after the one before it.
+            values = [first] * (len(names) - 1) + [first + rng.randint(-2, 8)]
+            if kind == "int":
+                values[0] = rng.randint(-spread, spread)
+            for name, value in zip(names, values, strict=True):
+                missing = rng.random() < nulls
+                row[name] = None if missing else ORIGINS[kind] + value * STEPS[kind]
+        yield row
+        if rng.random() < 0.1:
+            yield row
+
+
+def payload(row: Row) -> str:
+    """A text that says whose row it is, of a length that differs from row to row."""
+    return str(row["id"]) * ((row["id"] or 0) % 5)
+
+
+def arrow(table: Table) -> pa.Table:
+    def values(name: str, kind: str) -> pa.Array:
+        integers = pa.array([row[name] for row in table], pa.int64())
+        of_type = ARROW_TYPES.get(name, ARROW_TYPES.get(kind, pa.int64()))
+        return integers.cast(pa.int32()).cast(of_type) if kind == "date" else integers.cast(of_type)
+
+    columns = {name: values(name, "int") for name in ("id", "pair", "k")}
+    columns |= {name: values(name, kind) for kind, names in COLUMNS.items() for name in names}
+    columns["payload"] = pa.array([payload(row) for row in table], pa.string())
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, seed: int) -> None:
+    join = RandomJoin(seed)
+    join.register(spark)
+    expected = join.expected()
+    for partitions in (1, 5):
+        # Adaptive execution takes twice the time, and puts small partitions together.
+        keys = {
+            "spark.sql.shuffle.partitions": partitions,
+            "spark.sql.adaptive.enabled": seed % 5 == 0,
+        }
+        with settings(spark, keys):
+            df = spark.sql(join.spark_sql)
+            assert Counter(map(tuple, df.collect())) == expected, join.spark_sql
+            assert joins_planned(df) == 1, join.spark_sql
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_duckdb_gives_the_rows_of_the_definition(seed: int) -> None:
+    join = RandomJoin(seed)
+    with duckdb.connect() as database:
+        for name, table in (("lefts", join.left), ("rights", join.right)):
+            # In UTC, a timestamp with a zone is one without; DuckDB's own zones need an extension.
+            database.register(name, arrow(table))
+        found = Counter(database.execute(join.duckdb_sql).fetchall())
+    assert found == join.expected(), join.duckdb_sql

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and runs `*.test`: SQL and the rows it gives, in the format of sqllogictest.
+
+A file is a list of records with empty lines between them; lines that begin with `#` are comments.
+
+    statement ok
+    CREATE TEMP VIEW l AS SELECT * FROM VALUES (1, 'a'), (2, NULL) AS l(id, k)
+
+    planned SymmetricHashJoin
+    query IT rowsort
+    SELECT id, k FROM l
+    ----
+    1	a
+    2	NULL
+
+1. `statement ok`: the SQL up to the empty line runs.
+2. `query <types> [rowsort]`: the SQL up to `----` gives the rows up to the empty line, a tab
+   between values; with `rowsort` in any sequence, else in this one. A letter for each column: `I`
+   for an integer of any width, `T` for everything else.
+3. A value is what `CAST(value AS STRING)` gives in the session of the file; `NULL`, and `(empty)`
+   for the empty text.
+4. `planned SymmetricHashJoin` before a query: with Plait on, its plan has this node.
+   `left to Spark`: with Plait on, it has none. Without either, nothing is said.
+5. The records of a file run in sequence in a session of their own, so SET ends with the file. The
+   whole file runs once for each of `STRATEGIES`, and the rows must be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NODE = "SymmetricHashJoin"
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+WITHOUT_PLAIT = {"spark.plait.enabled": "false"}
+SORTING = {
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.join.preferSortMergeJoin": "true",
+}
+ONE = {"spark.sql.shuffle.partitions": "1"}
+# Adaptive execution would put five small partitions together to one.
+FIVE = {"spark.sql.shuffle.partitions": "5", "spark.sql.adaptive.enabled": "false"}
+
+STRATEGIES: Mapping[str, Mapping[str, str]] = {
+    "plait, 1 partition": ONE,
+    "plait, 5 partitions": FIVE,
+    "spark as it is, 1 partition": WITHOUT_PLAIT | ONE,
+    "spark's merge join, 5 partitions": WITHOUT_PLAIT | SORTING | FIVE,
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    line: int
+    sql: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query with its rows, and the node that it is planned with: None if nothing is said."""
+
+    line: int
+    sql: str
+    types: str
+    sorted: bool
+    planned: bool | None
+    rows: tuple[tuple[str, ...], ...]
+
+
+def parse(text: str) -> list[Statement | Query]:
+    r"""Return the records of a file.
+
+    >>> parse("statement ok\nSET a = b\n\n# one row\nleft to Spark\nquery I\nSELECT 1\n----\n1\n")
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [Statement(line=1, sql='SET a = b'),
+     Query(line=6, sql='SELECT 1', types='I', sorted=False, planned=False, rows=(('1',),))]
+    """
+    lines = [(n, s) for n, s in enumerate(text.splitlines(), 1) if not s.startswith("#")]
+    records: list[Statement | Query] = []
+    planned: bool | None = None
+    unread = iter(lines)
+    for number, line in unread:
+        query = re.fullmatch(r"query ([IT]+)( rowsort)?", line)
+        if line in {f"planned {NODE}", "left to Spark"}:
+            planned = line != "left to Spark"
+        elif query:
+            sql = "\n".join(takewhile(lambda s: s != "----", _block(unread)))
+            rows = tuple(tuple(row.split("\t")) for row in _block(unread))
+            is_sorted = query[2] is not None
+            records.append(Query(number, sql, query[1], is_sorted, planned, rows))
+            planned = None
+        elif line == "statement ok":
+            records.append(Statement(number, "\n".join(_block(unread))))
+        elif line:
+            raise ValueError(f"line {number}: {line!r} is neither statement, query nor directive")
+    return records
+
+
+def _block(unread: Iterator[tuple[int, str]]) -> Iterator[str]:
+    """Give the lines up to an empty one."""
+    return takewhile(bool, (line for _, line in unread))
+
+
+def run(session: SparkSession, records: list[Statement | Query], strategy: str) -> None:
+    """Run the records of a file in a session that is theirs alone."""
+    for key, value in STRATEGIES[strategy].items():
+        session.conf.set(key, value)
+    for record in records:
+        if isinstance(record, Statement):
+            session.sql(record.sql)
+        else:
+            _check(session.sql(record.sql), record, strategy)
+
+
+def _check(df: DataFrame, query: Query, strategy: str) -> None:
+    where = f"line {query.line}, {strategy}: {query.sql}"
+    types = "".join("I" if dtype in INTEGERS else "T" for _, dtype in df.dtypes)
+    assert types == query.types, where
+    names = [f"c{position}" for position in range(len(types))]
+    texts = df.toDF(*names).selectExpr(*(f"CAST({name} AS STRING)" for name in names))
+    rows = [tuple(_text(value) for value in row) for row in texts.collect()]
+    if query.sorted:
+        assert sorted(rows) == sorted(query.rows), where
+    else:
+        assert rows == list(query.rows), where
+    if query.planned is None:
+        return
+    plan = texts._jdf.queryExecution().executedPlan().toString()
+    if strategy.startswith("plait"):
+        assert (NODE in plan) == query.planned, where
+    else:
+        assert NODE not in plan, where
+        assert ("SortMergeJoin" in plan) >= (query.planned and "merge" in strategy), where
+
+
+def _text(value: str | None) -> str:
+    return "NULL" if value is None else value or "(empty)"
