@@ -146,7 +146,7 @@ def report(times: dict[str, list[float]], stock_time: str, duck_time: str) -> li
 
 
 def draw(times: dict[str, list[float]], title: str, path: Path) -> None:
-    """A bar a peer, medians in seconds."""
+    """Draw a bar a peer, medians in seconds."""
     import matplotlib as mpl
 
     mpl.use("agg")

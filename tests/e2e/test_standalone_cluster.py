@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -25,8 +26,9 @@ import sys
 import plait
 from pyspark.sql import SparkSession
 
-builder = SparkSession.builder.master(sys.argv[1]).appName("plait").config("spark.ui.enabled", False)
+builder = SparkSession.builder.master(sys.argv[1]).appName("plait")
 for key, value in {
+    "spark.ui.enabled": False,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
@@ -34,11 +36,11 @@ for key, value in {
 }.items():
     builder = builder.config(key, value)
 spark = plait.register(builder).getOrCreate()
-table = "(SELECT id, id % 100 AS k, id DIV 100 AS s, repeat(string(id), 3) AS x FROM range(0, 100000, 1, 4))"
-join = f\"\"\"
-    SELECT count(*), sum(l.id), sum(r.id), sum(xxhash64(l.x, r.x) % 1000003)
-    FROM {table} l JOIN {table} r ON l.k = r.k AND r.s BETWEEN l.s - 1 AND l.s + 1
-\"\"\"
+columns = "id, id % 100 AS k, id DIV 100 AS s, repeat(string(id), 3) AS x"
+table = f"(SELECT {columns} FROM range(0, 100000, 1, 4))"
+sums = "count(*), sum(l.id), sum(r.id), sum(xxhash64(l.x, r.x) % 1000003)"
+near = "l.k = r.k AND r.s BETWEEN l.s - 1 AND l.s + 1"
+join = f"SELECT {sums} FROM {table} l JOIN {table} r ON {near}"
 for enabled in (True, False):
     spark.conf.set("spark.plait.enabled", enabled)
     df = spark.sql(join)
@@ -71,7 +73,7 @@ def daemon(name: str, log: Path, *arguments: str) -> Iterator[None]:
                 process.kill()
 
 
-def wait_for(found: Callable[[], T | None], what: str, seconds: float = 40) -> T:
+def wait_for(found: Callable[[], T | None], what: str, seconds: float = 120) -> T:
     deadline = time.monotonic() + seconds
     while (value := found()) is None:
         assert time.monotonic() < deadline, f"{what} after {seconds} s"
@@ -79,12 +81,22 @@ def wait_for(found: Callable[[], T | None], what: str, seconds: float = 40) -> T
     return value
 
 
+@contextmanager
+def exit_on_terminate() -> Iterator[None]:
+    """Make SIGTERM an exception, so that a run that is stopped stops its daemons."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[str]:
     """Start a master and two workers of one core each on free ports, and stop them in the end."""
     log = tmp_path / "master.log"
     local = ("--host", "127.0.0.1", "--webui-port", "0")
-    with ExitStack() as daemons:
+    with exit_on_terminate(), ExitStack() as daemons:
         daemons.enter_context(daemon("master.Master", log, *local, "--port", "0"))
         url = wait_for(
             lambda: re.search(r"spark://127\.0\.0\.1:\d+", log.read_text()),
@@ -111,7 +123,7 @@ def test_executors_in_other_processes_run_the_join(cluster: str, tmp_path: Path)
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
     assert done.returncode == 0, (tmp_path / "driver.log").read_text()[-3000:]
