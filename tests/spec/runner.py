@@ -43,14 +43,15 @@ SORTING = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.join.preferSortMergeJoin": "true",
 }
-ONE = {"spark.sql.shuffle.partitions": "1"}
-# Adaptive execution would put five small partitions together to one.
+# Adaptive execution takes a job a shuffle, and would put five small partitions together to one.
+ONE = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
 FIVE = {"spark.sql.shuffle.partitions": "5", "spark.sql.adaptive.enabled": "false"}
 
 STRATEGIES: Mapping[str, Mapping[str, str]] = {
     "plait, 1 partition": ONE,
     "plait, 5 partitions": FIVE,
-    "spark as it is, 1 partition": WITHOUT_PLAIT | ONE,
+    "spark as it is, which broadcasts": WITHOUT_PLAIT | FIVE,
+    "spark's merge join, 1 partition": WITHOUT_PLAIT | SORTING | ONE,
     "spark's merge join, 5 partitions": WITHOUT_PLAIT | SORTING | FIVE,
 }
 

@@ -57,6 +57,8 @@ class Options:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo and return its exit code: 1 if it cannot run, or if the rows are not right.
 
+    Stopped from the keyboard, as one may who has seen enough of stock Spark, it returns 130.
+
     ``argv`` holds the arguments after ``plait demo``; without it, those of the process.
     """
     options = _options(argv)
@@ -65,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PlaitError as error:
         print(f"plait: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("plait: stopped.", file=sys.stderr)
+        return 130
     return 0
 
 
