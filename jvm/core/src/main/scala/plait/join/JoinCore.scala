@@ -60,7 +60,9 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
 
   /** The side to read next. */
   def wants: Side =
-    if (left.finished) Side.Right else if (right.finished) Side.Left else pace.next
+    if (left.finished) Side.Right
+    else if (right.finished) Side.Left
+    else pace.next(BySide(left.buffer.size, right.buffer.size))
 
   def add(side: Side, key: Q, row: R, rank: Long, low: Long, high: Long): Unit = {
     val own = state(side)

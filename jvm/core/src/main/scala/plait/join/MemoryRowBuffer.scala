@@ -81,8 +81,16 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   def takeAll(): Long = {
     val before = rows
     var entry = 0
+    // Invariant: the entries before `entry` are free; the runs of their keys are empty.
     while (rows > 0 && entry < used) {
-      if (groups(entry) != null) drop(entry)
+      if (groups(entry) != null) {
+        val run = groups(entry).run(side)
+        if (!run.isEmpty) {
+          run.clear()
+          if (groups(entry).isEmpty) keys.release(groups(entry))
+        }
+        vacate(entry)
+      }
       entry += 1
     }
     dying.clear()
@@ -93,6 +101,10 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     val group = groups(entry)
     group.run(side).remove(ranks(entry), entry)
     if (group.isEmpty) keys.release(group)
+    vacate(entry)
+  }
+
+  private def vacate(entry: Int): Unit = {
     store.free(handles(entry))
     groups(entry) = null
     free(freeCount) = entry

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
-import plait.Side
+import plait.{BySide, Side}
 
 /** Which side to read next, so that little is buffered and the first pair comes early.
   *
@@ -15,7 +15,8 @@ import plait.Side
   * 4. both reaches have two ends                            read the side that has come less far
   *                                                          through the other's last reach
   * 5. only the right row's reach has no start               read left, until the right row is dead
-  * 6. otherwise                                             read the side that was read less
+  * 6. otherwise                                             read the side whose rows end the larger
+  *                                                          buffer; on a draw the side read less
   * }}}
   *
   * Example: `l.s - r.s` is 5 or 6. Left 1 reaches right [-5, -4], right 1 reaches left [6, 7]. By rule
@@ -29,29 +30,34 @@ final class Pace {
 
   def last(side: Side): Pace.Last = if (side eq Side.Left) left else right
 
-  def next: Side =
+  /** @param held rows buffered of the left and of the right side */
+  def next(held: BySide[Long]): Side =
     if (left.rows == 0) Side.Left
     else if (right.rows == 0) Side.Right
     else {
       val leftBehind = left.isPassedBy(right) || right.isAheadOf(left)
       val rightBehind = right.isPassedBy(left) || left.isAheadOf(right)
       if (leftBehind != rightBehind) { if (leftBehind) Side.Left else Side.Right }
-      else if (leftBehind) readLess
+      else if (leftBehind) shrinking(held)
       else if (left.isEndless != right.isEndless) {
         if (left.isEndless) Side.Left else Side.Right
       } else if (left.isBeginless != right.isBeginless) {
         if (right.isBeginless) Side.Left else Side.Right
-      } else if (left.isEndless || left.isBeginless) readLess
-      else byProgress
+      } else if (left.isEndless || left.isBeginless) shrinking(held)
+      else byProgress(held)
     }
 
-  private def byProgress: Side = {
+  private def byProgress(held: BySide[Long]): Side = {
     val ofLeft = right.progress(left)
     val ofRight = left.progress(right)
-    if (ofLeft < ofRight) Side.Left else if (ofRight < ofLeft) Side.Right else readLess
+    if (ofLeft < ofRight) Side.Left else if (ofRight < ofLeft) Side.Right else shrinking(held)
   }
 
-  private def readLess: Side = if (left.rows <= right.rows) Side.Left else Side.Right
+  /** Buffered right rows die by reading left, so a long-lived last row cannot draw in a whole side. */
+  private def shrinking(held: BySide[Long]): Side =
+    if (held.left != held.right) { if (held.left < held.right) Side.Left else Side.Right }
+    else if (left.rows <= right.rows) Side.Left
+    else Side.Right
 }
 
 object Pace {

@@ -79,4 +79,15 @@ class PaceSuite extends FunSuite {
     assert(j.core.counts(Side.Right).peak <= 1, j.core.counts(Side.Right).peak.toString)
     assert(j.core.counts(Side.Left).peak <= 55, j.core.counts(Side.Left).peak.toString)
   }
+
+  test("overlapping intervals, one of them endless and one side ten times denser: few are held") {
+    // left [start, stop) and right [start, stop) overlap: start < the other's stop, both ways.
+    def spans(count: Int, step: Int) = (1 to count).map { i =>
+      val start = i.toLong * step
+      val stop = if (i == count / 10) Long.MaxValue - 1 else start + 20
+      Row(i, 0, Some(start), Some((Long.MinValue, stop - 1)))
+    }
+    val held = peak(BySide(spans(5000, 1), spans(500, 10)))
+    assert(held <= 60, held.toString)
+  }
 }

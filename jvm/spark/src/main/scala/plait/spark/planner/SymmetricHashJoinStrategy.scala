@@ -89,8 +89,10 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   private def supported(condition: Boolean, why: => WhyNot): Either[WhyNot, Unit] =
     Either.cond(condition, (), why)
 
-  /** A user who names a join strategy gets it. Adaptive execution adds hints of its own, which only
-    * say what to avoid (`NO_BROADCAST_HASH`) or prefer; those are not the user's word.
+  /** A user who names a join strategy gets it. Adaptive execution adds hints of its own, which say
+    * what to avoid (`NO_BROADCAST_HASH`); those are not the user's word. Where
+    * `spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold` is set, it may also add a
+    * `SHUFFLE_HASH` that cannot be told from a user's; the join then goes to Spark half-way.
     */
   private def hinted(hint: JoinHint): Option[WhyNot] =
     Seq(hint.leftHint, hint.rightHint).flatten.flatMap(_.strategy).collectFirst {

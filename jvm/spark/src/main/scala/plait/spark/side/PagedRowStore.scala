@@ -26,7 +26,8 @@ import plait.join.RowStore
   *
   * Conventions:
   *   1. `get` gives one row object that points into the page.
-  *   2. Pages grow from 64 KiB to Spark's page size, so that a small join takes little.
+  *   2. Pages grow from 64 KiB to 1 MiB, so that a small join takes little. A row that is larger has a
+  *      page of its own, which goes back to Spark with it.
   *   3. Memory that Spark does not grant is Spark's out-of-memory error; nothing spills yet.
   */
 final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
@@ -35,6 +36,8 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
   private val pages = new util.ArrayList[MemoryBlock]
   private var live = new Array[Int](8)
   private val emptied = new util.ArrayDeque[Integer]
+  // Numbers of pages that were given back.
+  private val vacant = new util.ArrayDeque[Integer]
   private var current = -1
   private var position = 0L
   private var pageSize = PagedRowStore.SmallestPage
@@ -71,7 +74,16 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
   def free(handle: Long): Unit = {
     val page = (handle >>> 32).toInt
     live(page) -= 1
-    if (live(page) == 0) { if (page == current) position = 0 else emptied.push(page) }
+    if (live(page) == 0) { if (page == current) position = 0 else retire(page) }
+  }
+
+  private def retire(page: Int): Unit =
+    if (pages.get(page).size <= PagedRowStore.LargestPage) emptied.push(page) else giveBack(page)
+
+  private def giveBack(page: Int): Unit = {
+    freePage(pages.get(page))
+    pages.set(page, null)
+    vacant.push(page)
   }
 
   /** Gives all memory back; handles are invalid from here on. */
@@ -86,19 +98,30 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
   override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
 
   private def turnPage(needed: Long): Unit = {
+    if (current >= 0 && live(current) == 0) retire(current)
     position = 0
-    if (!emptied.isEmpty && pages.get(emptied.peek).size >= needed) current = emptied.pop()
-    else {
-      val page = allocatePage(math.max(pageSize, needed))
-      pageSize = math.min(pageSize * 2, memory.pageSizeBytes)
-      current = pages.size
+    // Invariant: the pages taken off were too small for a row that has come, and went back.
+    while (!emptied.isEmpty && pages.get(emptied.peek).size < needed) giveBack(emptied.pop())
+    current = if (emptied.isEmpty) newPage(needed) else emptied.pop()
+  }
+
+  private def newPage(needed: Long): Int = {
+    val page = allocatePage(math.max(pageSize, needed))
+    pageSize = math.min(pageSize * 2, PagedRowStore.LargestPage)
+    if (vacant.isEmpty) {
       pages.add(page)
-      if (current == live.length) live = util.Arrays.copyOf(live, current * 2)
+      if (pages.size > live.length) live = util.Arrays.copyOf(live, pages.size * 2)
+      pages.size - 1
+    } else {
+      val number = vacant.pop()
+      pages.set(number, page)
+      number
     }
   }
 }
 
 object PagedRowStore {
   private val SmallestPage = 64L * 1024
+  private val LargestPage = 1024L * 1024
   private val LengthBytes = 8
 }
