@@ -23,8 +23,8 @@ class DemoJoin:
 
 
 # Both queries compute the end of a row's time once a row, below the join. In the ON clause itself
-# (`w.observed >= f.scheduled - INTERVAL 3 HOURS`) it makes no difference to Plait, but Spark's hash
-# join then computes it for each of some three billion pairs, and takes several times as long.
+# (`w.observed >= f.scheduled - INTERVAL 3 HOURS`) it makes little difference to Plait, but Spark's
+# hash join then computes it for each of some three billion pairs, and takes several times as long.
 WEATHER_BEFORE = DemoJoin(
     title="Flights with the weather of the three hours before their scheduled departure",
     picture_title="(a) flights and the weather of 3 hours before",
