@@ -39,6 +39,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.ui.enabled": False,
             "spark.sql.shuffle.partitions": 4,
             "spark.sql.session.timeZone": "UTC",
+            "spark.plait.planning.on-error": "fail",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         },
     )

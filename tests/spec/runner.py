@@ -50,9 +50,8 @@ FIVE = {"spark.sql.shuffle.partitions": "5", "spark.sql.adaptive.enabled": "fals
 STRATEGIES: Mapping[str, Mapping[str, str]] = {
     "plait, 1 partition": ONE,
     "plait, 5 partitions": FIVE,
-    "spark as it is, which broadcasts": WITHOUT_PLAIT | FIVE,
-    "spark's merge join, 1 partition": WITHOUT_PLAIT | SORTING | ONE,
-    "spark's merge join, 5 partitions": WITHOUT_PLAIT | SORTING | FIVE,
+    "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE,
+    "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE,
 }
 
 

@@ -159,6 +159,8 @@ def _join(spark: SparkSession, name: str, join: DemoJoin, stock: bool) -> Panel:
 
 
 def _compare(spark: SparkSession, join: DemoJoin, by_plait: PlaitRun) -> None:
+    if join.stock_hint:
+        _say(f"    (stock Spark gets the hint {join.stock_hint}, with which it is quickest)")
     with heartbeat(f"    {Engine.STOCK.value:<12} {{seconds:7.0f}} s so far ..."):
         by_stock = run_stock(spark, join)
     check_same(join, by_plait.result, by_stock.result)

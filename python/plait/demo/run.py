@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import plait
-from plait.demo.joins import DemoJoin, first_rows, summary
+from plait.demo.joins import DemoJoin, first_rows, hinted, summary
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class PlaitRun(Run):
 def run_plait(spark: SparkSession, join: DemoJoin) -> PlaitRun:
     """Run the join to its end with Plait; fail with a sentence if Spark planned it after all."""
     with planned_by(spark, Engine.PLAIT):
-        df, ran = _measure(spark, join)
+        df, ran = _measure(spark, join.sql)
         counters = plait.counters(df)
         if len(counters) != 1:
             raise PlaitError(f"{join.title}: Plait was to run this join, and left it to Spark.")
@@ -64,17 +64,17 @@ def run_plait(spark: SparkSession, join: DemoJoin) -> PlaitRun:
 
 
 def run_stock(spark: SparkSession, join: DemoJoin) -> Run:
-    """Run the join to its end as Spark plans it without Plait."""
+    """Run the join to its end as Spark plans it without Plait, with the hint that suits it best."""
     with planned_by(spark, Engine.STOCK):
-        df, ran = _measure(spark, join)
+        df, ran = _measure(spark, hinted(join.sql, join.stock_hint))
         if plait.counters(df):
             raise PlaitError(f"{join.title}: stock Spark was to run this join, and Plait did.")
         return ran
 
 
-def _measure(spark: SparkSession, join: DemoJoin) -> tuple[DataFrame, Run]:
+def _measure(spark: SparkSession, sql: str) -> tuple[DataFrame, Run]:
     began = time.perf_counter()
-    df = spark.sql(summary(join.sql))
+    df = spark.sql(summary(sql))
     (row,) = df.collect()
     return df, Run(Result(row.n, row.checksum), time.perf_counter() - began)
 
