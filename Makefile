@@ -10,6 +10,8 @@ BIN = .venv/bin
 SBT_LINT = scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check"
 PYTHON_LINT = $(BIN)/ruff check $(PYTHON_SOURCES) && \
 	$(BIN)/ruff format --check $(PYTHON_SOURCES) && $(BIN)/mypy
+# Two processes; the tests of a file stay in one, which sets up for all of them once.
+PYTEST = $(BIN)/pytest -n 2 --dist loadfile
 REPORTS = jvm/*/target/test-reports/*.xml build/pytest.xml
 
 .PHONY: help demo test quick fmt lint soak mutants bench dist jar
@@ -28,7 +30,7 @@ test: .venv/dev ## lint and every suite, up to the first stage that fails
 	echo "== lint, test, jar: Scala" && ./sbt $(SBT_LINT) test jar && \
 	$(MAKE) --no-print-directory .venv/plait && \
 	echo "== test: Python" && $(TOOLCHAIN) && use_spark && \
-	$(BIN)/pytest --junitxml=build/pytest.xml || status=$$?; \
+	$(PYTEST) --junitxml=build/pytest.xml || status=$$?; \
 	$(BIN)/python scripts/tally.py $(REPORTS); exit $$status
 
 quick: .venv/dev ## while working: the core's tests and the Python tests without Spark

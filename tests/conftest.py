@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,12 @@ import plait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# A test's Spark is short-lived: its code is never hot enough to pay for the optimizing compiler,
+# and two of them share the machine when the tests run in two processes.
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_START)
+os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", QUICK_START)
 
 # Modules whose doctests start Spark.
 SPARK_DOCTESTS = ("plait.session", "plait.explain")

@@ -19,7 +19,7 @@ from pyspark.find_spark_home import _find_spark_home
 
 T = TypeVar("T")
 
-# Rows are told apart by sums of all columns. The 100,000 rows a side have 100 keys; of a key, every
+# Rows are told apart by sums of all columns. The 20,000 rows a side have 100 keys; of a key, every
 # row of the left side has 3 partners, but for the first and the last of a key.
 PROGRAM = """
 import sys
@@ -32,12 +32,13 @@ for key, value in {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": 4,
 }.items():
     builder = builder.config(key, value)
 spark = plait.register(builder).getOrCreate()
 columns = "id, id % 100 AS k, id DIV 100 AS s, repeat(string(id), 3) AS x"
-table = f"(SELECT {columns} FROM range(0, 100000, 1, 4))"
+table = f"(SELECT {columns} FROM range(0, 20000, 1, 2))"
 sums = "count(*), sum(l.id), sum(r.id), sum(xxhash64(l.x, r.x) % 1000003)"
 near = "l.k = r.k AND r.s BETWEEN l.s - 1 AND l.s + 1"
 join = f"SELECT {sums} FROM {table} l JOIN {table} r ON {near}"
@@ -128,8 +129,8 @@ def test_executors_in_other_processes_run_the_join(cluster: str, tmp_path: Path)
         )
     assert done.returncode == 0, (tmp_path / "driver.log").read_text()[-3000:]
     plait_on, plait_off, executors = done.stdout.splitlines()
-    # 100 keys, each with 1,000 rows of 3 partners less one at either end.
-    assert plait_on.split()[:2] == ["1", str(100 * (1000 * 3 - 2))]
+    # 100 keys, each with 200 rows of 3 partners less one at either end.
+    assert plait_on.split()[:2] == ["1", str(100 * (200 * 3 - 2))]
     assert plait_off.split()[0] == "0"
     assert plait_on.split()[1:] == plait_off.split()[1:]
     assert executors == "2 executors"

@@ -4,7 +4,6 @@ package plait.order
 import plait.constraint.Term
 
 sealed abstract class Direction(symbol: String) {
-  def reversed: Direction
   override def toString: String = symbol
 
   /** The rank of a value: a 64-bit integer that never falls along the order. The bitwise complement
@@ -15,11 +14,9 @@ sealed abstract class Direction(symbol: String) {
 
 object Direction {
   case object Ascending extends Direction("ASC") {
-    def reversed: Direction = Descending
     def rank(value: Long): Long = value
   }
   case object Descending extends Direction("DESC") {
-    def reversed: Direction = Ascending
     def rank(value: Long): Long = ~value
   }
 }

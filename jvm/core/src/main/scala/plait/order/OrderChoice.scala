@@ -48,12 +48,19 @@ object OrderChoice {
     val across = conjunction.filter(c => c.sides.size == 2 && c.op != Comparison.NotEqual)
     val candidates = BySide.make(side => across.flatMap(candidatesOf(side, _)).distinct)
     val directions = Seq(Direction.Ascending, Direction.Descending)
+    // A reach depends on neither direction, nor on the row's own order.
+    val reaches = BySide.make { side =>
+      candidates(side.other).map(term => term -> Reach.of(side, term, across)).toMap
+    }
     val choices = for {
       left <- candidates.left
       right <- candidates.right
       leftDirection <- directions
       rightDirection <- directions
-    } yield choice(BySide(Order(left, leftDirection), Order(right, rightDirection)), across)
+    } yield OrderChoice(
+      BySide(Order(left, leftDirection), Order(right, rightDirection)),
+      BySide(reaches.left(right), reaches.right(left))
+    )
     if (choices.isEmpty) Left(WhyNot.NoComparison())
     else {
       // maxBy keeps the first of equals.
@@ -62,12 +69,6 @@ object OrderChoice {
       if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(best)
     }
   }
-
-  def choice(orders: BySide[Order], conjunction: Seq[Compare]): OrderChoice =
-    OrderChoice(
-      orders,
-      BySide.make(side => Reach.of(side, orders(side.other).term, conjunction))
-    )
 
   private def candidatesOf(side: Side, comparison: Compare): Seq[Term] =
     Seq(comparison.left, comparison.right).flatMap(largestOver(side, _)).map(withoutConstants)

@@ -42,11 +42,6 @@ final case class Reach(lower: Seq[ReachBound], upper: Seq[ReachBound]) {
   /** The end that the other side's frontier passes last when it moves in this direction. */
   def farEnd(direction: Direction): Seq[ReachBound] =
     if (direction == Direction.Ascending) upper else lower
-
-  def bounds: Seq[ReachBound] = lower ++ upper
-
-  /** The comparisons that give bounds, each once, in the order of the condition. */
-  def from: Seq[Compare] = bounds.map(_.from).distinct
 }
 
 object Reach {

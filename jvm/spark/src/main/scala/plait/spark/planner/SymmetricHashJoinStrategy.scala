@@ -64,12 +64,12 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
         _ <- supported(condition.deterministic, WhyNot.NotDeterministic(condition.sql))
         translation = new TermTranslation(BySide(left.outputSet, right.outputSet))
         conjuncts = splitConjunctivePredicates(condition)
-        compared = conjuncts.flatMap(c => translation.compare(c).map(_ -> c)).toMap
-        comparisons = conjuncts.flatMap(translation.compare(_)).distinct
-        choice <- OrderChoice.best(comparisons, BySide(left, right).map(offered(_, translation)))
+        compared = conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
+        offers = BySide(left, right).map(offered(_, translation))
+        choice <- OrderChoice.best(compared.map(_._1).distinct, offers)
       } yield {
         val sides = BySide.make(SideExpressions.of(_, choice, translation))
-        val text = new PruningText(choice, compared(_).toString)
+        val text = new PruningText(choice, compared.toMap.apply(_).toString)
         SymmetricHashJoinExec(
           leftKeys,
           rightKeys,
