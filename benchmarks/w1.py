@@ -203,7 +203,7 @@ def main(argv: list[str] | None = None) -> None:
     text = [
         title,
         machine.described(jdk),
-        "python -m benchmarks.w1",
+        f"python -m benchmarks.w1 --rows {options.rows} --runs {options.runs}",
         "",
         *report(times, stock_time, duck_time),
         "",
