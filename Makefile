@@ -51,7 +51,7 @@ soak: ## make test with many times the random cases
 mutants: ## break the interval laws on purpose and see the tests fail
 	@echo "plait: there are no mutants to run yet; they come with the interval laws." >&2; exit 1
 
-bench: .venv/plait ## every benchmark, one file a claim
+bench: .venv/dev .venv/plait ## every benchmark, one file a claim
 	@$(TOOLCHAIN) && use_spark && if [ -f benchmarks/__main__.py ]; \
 	then $(BIN)/python -m benchmarks; \
 	else for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done; fi
