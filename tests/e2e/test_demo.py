@@ -71,7 +71,10 @@ def test_the_picture_is_a_png(finished: Finished) -> None:
     assert (finished.folder / "buffered.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.skipif("PLAIT_SOAK" not in os.environ, reason="takes a third as long as the demo")
+@pytest.mark.skipif(
+    "PLAIT_SOAK" not in os.environ,
+    reason="DuckDB takes 20 s to compare all pairs of the year: make soak runs it",
+)
 @pytest.mark.spark
 @pytest.mark.parametrize("join", JOINS, ids=lambda join: join.title)
 def test_duckdb_counts_as_many_rows(finished: Finished, join: DemoJoin) -> None:
