@@ -21,6 +21,9 @@ ThisBuild / semanticdbEnabled := true
 ThisBuild / semanticdbVersion := "4.14.2" // the newest that knows Scala 2.13.18
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
 
+// The suites of the two modules run side by side, each in a JVM of its own.
+Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
+
 val munit = Seq(
   "org.scalameta" %% "munit" % "1.2.1" % Test,
   "org.scalameta" %% "munit-scalacheck" % "1.2.0" % Test
@@ -77,6 +80,9 @@ lazy val spark = (project in file("jvm/spark"))
     Compile / unmanagedJars ++= (sparkJars ** "*.jar").classpath,
     Test / javaOptions ++= sparkOpens ++ Seq(
       "-Xmx2g",
+      // Short-lived: its code is never hot enough to pay for the optimizing compiler.
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
       "-XX:+IgnoreUnrecognizedVMOptions",
       "-Dio.netty.tryReflectionSetAccessible=true",
       s"-Dplait.version=${version.value}"

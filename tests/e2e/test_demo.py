@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -17,6 +17,9 @@ from plait.demo import data
 from plait.demo.joins import JOINS, DemoJoin
 from plait.demo.run import Result, check_rows, check_same
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 class Finished(NamedTuple):
     output: str
@@ -24,21 +27,19 @@ class Finished(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def finished(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Run the demo in a process of its own, from the package's files to the picture.
+def finished(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Run the demo from the package's files to the picture, in a session of the running Spark.
 
     Stock Spark is compared on January alone: on the year it takes minutes.
     """
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "plait", "demo", "--skip-stock", "--data", str(folder)]
-    ran = subprocess.run(
-        [*command, "--picture", str(folder / "buffered.png")],
-        # Enough rows to pay for the optimizing compiler.
-        env={**os.environ, "PYTHONPATH": str(root / "python"), "SPARK_SUBMIT_OPTS": ""},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return Finished(ran.stdout, folder)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        code = demo.main(
+            ["--skip-stock", "--data", str(folder), "--picture", str(folder / "buffered.png")]
+        )
+    assert code == 0, output.getvalue()
+    return Finished(output.getvalue(), folder)
 
 
 @pytest.mark.spark

@@ -22,6 +22,7 @@ T = TypeVar("T")
 # Rows are told apart by sums of all columns. The 20,000 rows a side have 100 keys; of a key, every
 # row of the left side has 3 partners, but for the first and the last of a key.
 PROGRAM = """
+import os
 import sys
 import plait
 from pyspark.sql import SparkSession
@@ -32,7 +33,7 @@ for key, value in {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": os.environ["SPARK_SUBMIT_OPTS"],
     "spark.sql.shuffle.partitions": 4,
 }.items():
     builder = builder.config(key, value)

@@ -46,12 +46,17 @@ SORTING = {
 # Adaptive execution takes a job a shuffle, and would put five small partitions together to one.
 ONE = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
 FIVE = {"spark.sql.shuffle.partitions": "5", "spark.sql.adaptive.enabled": "false"}
+# What the code that Spark generates must give, its interpreter must give too, and sooner.
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 STRATEGIES: Mapping[str, Mapping[str, str]] = {
-    "plait, 1 partition": ONE,
+    "plait, 1 partition": ONE | INTERPRETED,
     "plait, 5 partitions": FIVE,
-    "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE,
-    "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE,
+    "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE | INTERPRETED,
+    "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,
 }
 
 

@@ -65,11 +65,12 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
         translation = new TermTranslation(BySide(left.outputSet, right.outputSet))
         conjuncts = splitConjunctivePredicates(condition)
         compared = conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
+        conjunctOf = compared.toMap
         offers = BySide(left, right).map(offered(_, translation))
         choice <- OrderChoice.best(compared.map(_._1).distinct, offers)
       } yield {
         val sides = BySide.make(SideExpressions.of(_, choice, translation))
-        val text = new PruningText(choice, compared.toMap.apply(_).toString)
+        val text = new PruningText(choice, conjunctOf(_).toString)
         SymmetricHashJoinExec(
           leftKeys,
           rightKeys,
