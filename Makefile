@@ -48,8 +48,8 @@ lint: .venv/dev ## formatters, scalafix, ruff and mypy, changing nothing
 soak: ## make test with many times the random cases
 	@PLAIT_SOAK=1 $(MAKE) --no-print-directory test
 
-mutants: ## break the interval laws on purpose and see the tests fail
-	@echo "plait: there are no mutants to run yet; they come with the interval laws." >&2; exit 1
+mutants: .venv/dev ## break the interval laws on purpose and see the tests fail
+	@$(BIN)/python scripts/mutants.py
 
 bench: .venv/dev .venv/plait ## every benchmark, one file a claim
 	@$(TOOLCHAIN) && use_spark && if [ -f benchmarks/__main__.py ]; \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two modules and one jar: `core` (plain Scala, no Spark on its class path) and `spark` (the
-// Catalyst extension). Spark comes as the jars of the pinned pyspark wheel: what we compile
+// Catalyst extension); beside them `bench`, which measures the core. Spark comes as the jars of the pinned pyspark wheel: what we compile
 // against is what users run. `./sbt` passes their folder in.
 
 val sparkJars = sys.props
@@ -88,6 +88,12 @@ lazy val spark = (project in file("jvm/spark"))
       s"-Dplait.version=${version.value}"
     )
   )
+
+/** What single operations take: `./sbt bench/Jmh/run`. No part of the jar, and of no test. */
+lazy val bench = (project in file("jvm/bench"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(core)
+  .settings(common, name := "plait-bench", publish / skip := true)
 
 val jar = taskKey[File]("The one jar that the Python wheel carries: core and spark together.")
 

@@ -22,7 +22,7 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_START)
 os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", QUICK_START)
 
 # Modules whose doctests start Spark.
-SPARK_DOCTESTS = ("plait.session", "plait.explain")
+SPARK_DOCTESTS = ("plait.session", "plait.explain", "plait.bounds", "plait.files")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,16 +18,30 @@ def is_connect(spark: SparkSession) -> bool:
 
 def report(spark: SparkSession) -> Any:
     """Return the Scala object ``PlaitReport`` of a session that carries Plait's jar."""
+    return _scala_object(spark, "PlaitReport", "pruning reports")
+
+
+def solver(spark: SparkSession) -> Any:
+    """Return the Scala object ``PlaitBounds`` of a session that carries Plait's jar."""
+    return _scala_object(spark, "PlaitBounds", "bounds")
+
+
+def session(spark: SparkSession) -> Any:
+    """Return the JVM's session of a classic one."""
+    return spark._jsparkSession
+
+
+def _scala_object(spark: SparkSession, name: str, what: str) -> Any:
     if is_connect(spark):
         raise PlaitError(
             "This is a Spark Connect session, which has no JVM to ask: "
-            "pruning reports are for classic sessions only so far."
+            f"{what} are for classic sessions only so far."
         )
     from py4j.java_gateway import JavaClass
     from py4j.protocol import Py4JError
 
     try:
-        found = spark._jvm.plait.spark.PlaitReport  # type: ignore[union-attr]
+        found = getattr(spark._jvm.plait.spark, name)  # type: ignore[union-attr]
     except Py4JError:
         found = None
     if not isinstance(found, JavaClass):

@@ -35,16 +35,20 @@ class JoinCounters:
     trace: tuple[Sample, ...]
 
 
-def explain(df: DataFrame) -> str:
+def explain(df: DataFrame, *, graph: bool = False) -> str:
     """Return the lines of the plan that tell how each Plait join of ``df`` prunes.
 
-    A query without a join of Plait's gives an empty text.
+    With ``graph``, the lines of a join are followed by the graph of its condition as a Mermaid
+    flowchart, with what is known of each term once the condition is TRUE. A query without a join
+    of Plait's gives an empty text.
 
     >>> from plait import session
     >>> explain(session(master="local[2]").range(3))
     ''
     """
-    return str(_jvm.report(df.sparkSession).pruning(_jvm.query_execution(df)))
+    report = _jvm.report(df.sparkSession)
+    query = _jvm.query_execution(df)
+    return str(report.graphs(query) if graph else report.pruning(query))
 
 
 def counters(df: DataFrame) -> list[JoinCounters]:

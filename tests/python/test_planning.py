@@ -51,8 +51,11 @@ LEFT_TO_SPARK = {
     "no comparison": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k",
     "a comparison of one side": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t < l.id",
     "an unequal": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t <> r.t",
-    "doubles": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t / 2 < r.t / 3",
-    "strings": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND string(l.t) < string(r.t)",
+    "a sum over both sides": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t + r.t <> 7",
+    "collated strings": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k "
+    "AND string(l.t) COLLATE UNICODE_CI < string(r.t) COLLATE UNICODE_CI",
+    "rows without an order that may match": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k "
+    "AND (abs(l.t - r.t) < 3 OR r.t IS NULL)",
     "hint BROADCAST": JOIN.replace("SELECT", "SELECT /*+ BROADCAST(r) */"),
     "hint MERGE": JOIN.replace("SELECT", "SELECT /*+ MERGE(l) */"),
     "hint SHUFFLE_HASH": JOIN.replace("SELECT", "SELECT /*+ SHUFFLE_HASH(r) */"),

@@ -10,6 +10,10 @@ import plait.Side
   * value is not TRUE, so each of these rejects NULL in every column it names.
   */
 final case class Compare(op: Comparison, left: Term, right: Term) {
+
+  /** The same as a term, for the [[Solver]]. */
+  def term: Term = Term.Call(Compared(op), left, right)
+
   def sides: Set[Side] = left.sides ++ right.sides
   def holds(target: Term): Boolean = left.holds(target) || right.holds(target)
   override def toString: String = s"$left $op $right"

@@ -3,7 +3,7 @@ package plait.constraint
 
 import plait.constraint.Term._
 import plait.interval.Interval._
-import plait.interval.{Ends, Interval}
+import plait.interval.{Ends, FieldOperation, Interval}
 
 /** The two sweeps over a comparison, seen as a graph of terms.
   *
@@ -22,6 +22,7 @@ import plait.interval.{Ends, Interval}
   *   a - b ∈ I   ⇒   a ∈ I + B,   b ∈ A - I
   *      -a ∈ I   ⇒   a ∈ -I
   *   k * a ∈ I   ⇒   a ∈ I / k                     the least and the greatest integer that fit
+  *     |a| ∈ I   ⇒   a ∈ [-u, u]                   u: the upper end of I
   * }}}
   *
   * Run over numbers (`E = BigInt`) it answers for one assignment; run over formulas (`E = Affine`)
@@ -46,6 +47,7 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
     case Subtract(l, r) => minus(upward(l), upward(r))
     case Negate(c) => negate(upward(c))
     case Scale(c, k) => times(upward(c), k)
+    case _: Known | _: Call => All
   }
 
   /** The intervals of `target` to which `comparison` being TRUE narrows it; none if it stands in
@@ -74,6 +76,12 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
       }
   }
 
+  /** `|a| <= 5` is `-5 <= a <= 5`; of `|a| >= 5` no one interval is left. */
+  private def unsigned(to: Interval[E]): Interval[E] = to match {
+    case Empty => Empty
+    case Span(_, upper) => Span(upper.map(ends.negate), upper)
+  }
+
   private def downward(term: Term, to: Interval[E], target: Term): Seq[Interval[E]] =
     if (term == target) Seq(to)
     else if (!term.holds(target)) Nil
@@ -85,6 +93,10 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
           downward(l, plus(to, upward(r)), target) ++ downward(r, minus(upward(l), to), target)
         case Negate(c) => downward(c, negate(to), target)
         case Scale(c, k) => downward(c, over(to, k), target)
-        case _: Variable | _: Constant => Nil
+        // Where it wraps, the absolute value of the least integer is that integer.
+        case Call(Arithmetic(FieldOperation.Absolute, _, _, overflow), Seq(c))
+            if overflow != Overflow.Wraps =>
+          downward(c, unsigned(to), target)
+        case _: Variable | _: Constant | _: Known | _: Call => Nil
       }
 }

@@ -2,9 +2,9 @@
 package plait.constraint
 
 import plait.Side
-import plait.interval.Domain
+import plait.interval.{Domain, Possible}
 
-/** An expression over the columns of both sides whose value is an exact integer, or no value.
+/** An expression over the columns of both sides, as far as it is understood.
   *
   * {{{
   * l.s + 3 < r.s + 10      Compare(Less, Add(l.s, 3), Add(r.s, 10))
@@ -18,7 +18,10 @@ import plait.interval.Domain
   *      NULL for an overflow (ANSI and TRY arithmetic). A comparison with no value is not TRUE.
   *   2. Where it has a value, that value is the exact one. Arithmetic that may wrap around (legacy
   *      mode, `date_add`) is never a node here: whoever makes terms makes a [[Variable]] of it.
-  *   3. A `Variable` is a column or any deterministic expression over *one* side; its value is
+  *   3. The exact sums and multiples (`Add`, `Subtract`, `Negate`, `Scale`) are what a formula can be
+  *      made of, see [[Sweeps]]. All else is a `Call` of an [[Operation]], which knows what its type
+  *      does with NULL, overflow, rounding and NaN; only the [[Solver]] looks into it.
+  *   4. A `Variable` is a column or any deterministic expression over *one* side; its value is
   *      whatever Spark computes for it, an error counting as no value.
   */
 sealed trait Term {
@@ -27,6 +30,9 @@ sealed trait Term {
   def sides: Set[Side]
 
   def children: Seq[Term]
+
+  /** What its value is one of, if it has one. */
+  def domain: Domain
 
   def holds(target: Term): Boolean = this == target || children.exists(_.holds(target))
 }
@@ -45,7 +51,28 @@ object Term {
   final case class Constant(value: BigInt) extends Term {
     def sides: Set[Side] = Set.empty
     def children: Seq[Term] = Nil
+    def domain: Domain = Domain.Integer
     override def toString: String = value.toString
+  }
+
+  /** What is known beforehand and is no integer: a decimal, a double, a text, TRUE, NULL. */
+  final case class Known(possible: Possible, domain: Domain, text: String) extends Term {
+    def sides: Set[Side] = Set.empty
+    def children: Seq[Term] = Nil
+    override def toString: String = text
+  }
+
+  final case class Call(operation: Operation, arguments: IndexedSeq[Term]) extends Term {
+    lazy val sides: Set[Side] = arguments.flatMap(_.sides).toSet
+    def children: Seq[Term] = arguments
+    def domain: Domain = operation.domain
+    override lazy val hashCode: Int = 31 * operation.hashCode + arguments.hashCode
+    override def toString: String = operation.text(arguments.map(_.toString))
+  }
+
+  object Call {
+    def apply(operation: Operation, arguments: Term*): Call =
+      new Call(operation, arguments.toIndexedSeq)
   }
 
   final case class Add(left: Term, right: Term) extends Term with Pair {
@@ -71,11 +98,13 @@ object Term {
     def right: Term
     lazy val sides: Set[Side] = left.sides ++ right.sides
     def children: Seq[Term] = Seq(left, right)
+    def domain: Domain = Domain.Integer
   }
 
   sealed trait Single { self: Term =>
     def child: Term
     def sides: Set[Side] = child.sides
     def children: Seq[Term] = Seq(child)
+    def domain: Domain = Domain.Integer
   }
 }

@@ -23,6 +23,36 @@ object Bound {
   final case class Closed[+E](at: E) extends Bound[E]
   final case class Open[+E](at: E) extends Bound[E]
 
+  /** Where a bound stands that is not missing. */
+  def at[E](bound: Bound[E]): E = bound match {
+    case Closed(x) => x
+    case Open(x) => x
+    case Unbounded => throw new IllegalArgumentException("an unbounded end stands nowhere")
+  }
+
+  /** Lower ends from low to high: `-inf`, then `[3`, then `(3`. */
+  def lowers[E](implicit order: Ordering[E]): Ordering[Bound[E]] = (a, b) => compare(a, b, -1)
+
+  /** Upper ends from low to high: `3)`, then `3]`, then `+inf`. */
+  def uppers[E](implicit order: Ordering[E]): Ordering[Bound[E]] = (a, b) => compare(a, b, 1)
+
+  /** @param missing
+    *   where a missing end stands: -1 for lower ends, 1 for upper ones
+    */
+  private[interval] def compare[E](a: Bound[E], b: Bound[E], missing: Int)(implicit
+      order: Ordering[E]
+  ): Int =
+    if (a eq b) 0
+    else if (a eq Unbounded) missing
+    else if (b eq Unbounded) -missing
+    else {
+      val byPlace = order.compare(at(a), at(b))
+      if (byPlace != 0) byPlace
+      else if (a.getClass eq b.getClass) 0
+      else if (a.isInstanceOf[Closed[_]]) missing
+      else -missing
+    }
+
   /** The end of a sum: bounded if both are, and open if one of them is (`x < 3`, `y <= 4` give `x +
     * y < 7`).
     */

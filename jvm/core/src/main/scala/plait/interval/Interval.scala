@@ -3,7 +3,7 @@ package plait.interval
 
 import plait.interval.Bound.{Closed, Open, Unbounded}
 
-/** A convex set of integers: `{ x : lower <= x <= upper }`, each end open, closed or missing; or
+/** A convex set: `{ x : lower <= x <= upper }`, each end open, closed or missing; or
   * the empty set, which is a value of its own.
   *
   * {{{
@@ -23,8 +23,8 @@ import plait.interval.Bound.{Closed, Open, Unbounded}
   *      caller's to say (see [[plait.constraint.Term]]).
   *   2. NULL is not a value: an interval says where a value lies if there is one.
   *   3. An operation on the empty interval gives the empty interval.
-  *   4. Whether a span is in truth empty (`(3, 4)` over integers, `[5, 2]`) is found only where
-  *      ends can be compared; [[intersect]] finds it for numbers.
+  *   4. Whether a span is in truth empty (`[5, 2]`) is found only where ends can be compared, by
+  *      [[intersect]]; that `(3, 4)` holds no integer is for [[Domain]] to know.
   *
   * Not promised: that ends are as tight as the set over integers allows; `(3, 7)` is not turned into
   * `[4, 6]`.
@@ -121,41 +121,21 @@ object Interval {
     }
   }
 
-  /** The numbers in both. Only for ends that can be compared. */
-  def intersect(a: Interval[BigInt], b: Interval[BigInt]): Interval[BigInt] = (a, b) match {
-    case (Span(al, au), Span(bl, bu)) =>
-      val both = Span(
-        tighter(al, bl)((x, y) => x > y),
-        tighter(au, bu)((x, y) => x < y)
-      )
-      if (isEmpty(both)) Empty else both
-    case _ => Empty
-  }
+  /** What is in both. Only for ends that can be compared. */
+  def intersect[E](a: Interval[E], b: Interval[E])(implicit order: Ordering[E]): Interval[E] =
+    (a, b) match {
+      case (Span(al, au), Span(bl, bu)) =>
+        val lower = Bound.lowers[E].max(al, bl)
+        val upper = Bound.uppers[E].min(au, bu)
+        if (isEmpty(lower, upper)) Empty else Span(lower, upper)
+      case _ => Empty
+    }
 
-  private def tighter(a: Bound[BigInt], b: Bound[BigInt])(
-      inside: (BigInt, BigInt) => Boolean
-  ): Bound[BigInt] = (a, b) match {
-    case (Unbounded, other) => other
-    case (other, Unbounded) => other
-    case (x, y) =>
-      val (atX, atY) = (at(x), at(y))
-      if (inside(atX, atY)) x
-      else if (inside(atY, atX)) y
-      else if (x.isInstanceOf[Open[_]]) x
-      else y
-  }
-
-  private def at(bound: Bound[BigInt]): BigInt = bound match {
-    case Closed(x) => x
-    case Open(x) => x
-    case Unbounded => throw new IllegalArgumentException("an unbounded end stands nowhere")
-  }
-
-  private def isEmpty(span: Span[BigInt]): Boolean = span match {
-    case Span(Unbounded, _) | Span(_, Unbounded) => false
-    case Span(lower, upper) =>
-      val first = lower match { case Open(x) => x + 1; case other => at(other) }
-      val last = upper match { case Open(x) => x - 1; case other => at(other) }
-      first > last
-  }
+  /** Have the ends passed each other? */
+  def isEmpty[E](lower: Bound[E], upper: Bound[E])(implicit order: Ordering[E]): Boolean =
+    (lower, upper) match {
+      case (Unbounded, _) | (_, Unbounded) => false
+      case (Closed(from), Closed(to)) => order.gt(from, to)
+      case _ => order.gteq(Bound.at(lower), Bound.at(upper))
+    }
 }

@@ -13,11 +13,22 @@ import plait.interval.Bound.Open
   * }}}
   *
   * Order values are integers, so an open end is the next closed one inside it. A formula names its
-  * values by index; [[ReachEnd.of]] says whose they are.
+  * values by index; [[ReachEnd.of]] says whose they are. Asked once a row, so [[at]] allocates
+  * nothing.
   */
 final case class ReachEnd(toward: ReachEnd.Toward, formulas: Seq[ReachEnd.Formula]) {
-  def at(values: Array[Long]): Long =
-    formulas.map(_.at(values, toward)).foldLeft(toward.unbounded)(toward.tighter)
+  private val each: Array[ReachEnd.Formula] = formulas.toArray
+
+  def at(values: Array[Long]): Long = {
+    var end = toward.unbounded
+    var i = 0
+    // The tightest of the formulas before i.
+    while (i < each.length) {
+      end = toward.tighter(end, each(i).at(values, toward))
+      i += 1
+    }
+    end
+  }
 }
 
 object ReachEnd {
@@ -55,16 +66,25 @@ object ReachEnd {
 
   /** @param terms (index of the value, its coefficient) */
   final case class Formula(constant: Long, terms: Seq[(Int, Int)], openness: Openness) {
+
+    /** `(index, +1 or -1)`, each as often as its coefficient says. */
+    val summands: Seq[(Int, Int)] =
+      terms.flatMap { case (index, k) => Seq.fill(math.abs(k))((index, math.signum(k))) }
+
+    private val indices: Array[Int] = summands.map(_._1).toArray
+    private val signs: Array[Int] = summands.map(_._2).toArray
+
     def at(values: Array[Long], toward: Toward): Long = {
-      val sum = summands.foldLeft(constant) { case (sum, (index, sign)) =>
-        toward.add(sum, if (sign > 0) values(index) else toward.negate(values(index)))
+      var sum = constant
+      var i = 0
+      // The constant and the summands before i.
+      while (i < indices.length) {
+        val value = values(indices(i))
+        sum = toward.add(sum, if (signs(i) > 0) value else toward.negate(value))
+        i += 1
       }
       if (openness == Openness.Open) toward.inside(sum) else sum
     }
-
-    /** `(index, +1 or -1)`, each as often as its coefficient says. */
-    def summands: Seq[(Int, Int)] =
-      terms.flatMap { case (index, k) => Seq.fill(math.abs(k))((index, math.signum(k))) }
   }
 
   /** The end that these bounds make, and the variables whose values it wants, in their sequence. */
@@ -74,7 +94,10 @@ object ReachEnd {
       val terms = bound.formula.coefficients.toSeq.map { case (v, k) =>
         (variables.indexOf(v), k.toInt)
       }
-      val openness = if (bound.at.isInstanceOf[Open[_]]) Openness.Open else Openness.Closed
+      // Values that differ may have one rank: then what is beyond an open end is not known.
+      val isOpen = bound.at.isInstanceOf[Open[_]] &&
+        bound.formula.coefficients.keys.forall(v => Rank.of(v.domain).forall(_.isExact))
+      val openness = if (isOpen) Openness.Open else Openness.Closed
       Formula(Saturating.constantOf(bound.formula.constant), terms, openness)
     }
     (ReachEnd(toward, formulas), variables)

@@ -70,6 +70,15 @@ object WhyNot {
         order
       )
 
+  /** A row without an order value would have to be kept to the end, and met by every row. */
+  final case class NullsMayMatch(side: Side, order: String)
+      extends WhyNot(
+        "NULLS_MAY_MATCH",
+        s"a ${side.name} row whose $order is NULL may match, which is not supported yet",
+        side.name,
+        order
+      )
+
   final case class PlanningFailed(error: String)
       extends WhyNot(
         "PLANNING_FAILED",

@@ -49,6 +49,7 @@ object Terms {
     case Subtract(l, r) => evaluate(l, value) - evaluate(r, value)
     case Negate(c) => -evaluate(c, value)
     case Scale(c, k) => k * evaluate(c, value)
+    case other => throw new IllegalArgumentException(s"$other is no exact sum")
   }
 
   def holds(comparison: Compare, value: Variable => BigInt): Boolean =

@@ -96,6 +96,8 @@ class OrderChoiceSuite extends ScalaCheckSuite {
     case Negate(c) => Negate(mirrored(c))
     case Scale(c, k) => Scale(mirrored(c), k)
     case c: Constant => c
+    case Call(operation, arguments) => Call(operation, arguments.map(mirrored))
+    case known: Known => known
   }
 
   property("mirror: the reach of the left row is that of the right row with the sides swapped") {

@@ -7,9 +7,11 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 
-import plait.Side
+import plait.constraint.Solver
 import plait.spark.exec.SymmetricHashJoinExec
 import plait.spark.side.PeakMetric
+import plait.spark.translate.{ConditionTranslation, TermTranslation}
+import plait.{BySide, Side}
 
 /** What Plait has done in a query, for people and for the Python package: plain text and JSON.
   *
@@ -25,13 +27,24 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       .getOrElse("unknown")
 
   /** A few lines for each of Plait's joins: its condition, and what prunes each side. */
-  def pruning(query: QueryExecution): String =
-    joins(query)
-      .map { join =>
-        val sides = Side.both.map(side => f"  ${side.name}%-5s ${join.pruning(side)}")
-        (title(join) +: sides).mkString("\n")
-      }
-      .mkString("\n")
+  def pruning(query: QueryExecution): String = joins(query).map(lines).mkString("\n")
+
+  /** The same, each join followed by the graph of its condition as a Mermaid flowchart: its terms, and
+    * what is known of each once the condition is TRUE.
+    */
+  def graphs(query: QueryExecution): String =
+    joins(query).map(join => (lines(join) +: graph(join).toSeq).mkString("\n")).mkString("\n")
+
+  private def lines(join: SymmetricHashJoinExec): String = {
+    val sides = Side.both.map(side => f"  ${side.name}%-5s ${join.pruning(side)}")
+    (title(join) +: sides).mkString("\n")
+  }
+
+  private def graph(join: SymmetricHashJoinExec): Option[String] = join.condition.map { condition =>
+    val leaves = new TermTranslation(BySide(join.left.outputSet, join.right.outputSet))
+    val term = new ConditionTranslation(leaves.leaf).term(condition)
+    new Solver(term).traced()._2.mermaid
+  }
 
   /** `[{"join": ..., "metrics": {name: number}, "trace": [[partition, read, left, right]]}]` */
   def counters(query: QueryExecution): String = {

@@ -4,7 +4,7 @@ package plait.spark.planner
 import plait.Side
 import plait.constraint.{Affine, Compare}
 import plait.interval.{Bound, Domain}
-import plait.order.{OrderChoice, ReachBound}
+import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
 
 /** The pruning of a side in words, for EXPLAIN:
   *
@@ -61,6 +61,16 @@ final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
 }
 
 object PruningText {
+
+  /** Where the solver finds the reach, the whole condition is what prunes. */
+  def solved(side: Side, choice: SolvedChoice, condition: String): String = {
+    val reached = choice.orders(side.other).term
+    val pruned =
+      if (choice.isPruned(side)) s"pruned by $condition"
+      else s"not pruned: ${WhyNot.EndlessReach(side, reached.toString)}"
+    s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row, $pruned"
+  }
+
   sealed trait Ending {
     def fold(open: String, closed: String): String = if (this == Open) open else closed
   }

@@ -4,7 +4,15 @@ package plait.spark.planner
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, PredicateHelper, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Ascending,
+  Attribute,
+  Expression,
+  PredicateHelper,
+  RowOrdering,
+  SortOrder
+}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -13,11 +21,12 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.BySide
-import plait.order.{Direction, Order, OrderChoice, WhyNot}
+import plait.constraint.Term
+import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.PlaitConf
 import plait.spark.exec.SymmetricHashJoinExec
-import plait.spark.translate.{SideExpressions, TermTranslation}
+import plait.spark.translate.{ConditionTranslation, SideExpressions, TermTranslation}
+import plait.{BySide, Side}
 
 /** Plans a batch join with an equality and a comparison between the sides as
   * [[SymmetricHashJoinExec]], and leaves every other plan to Spark, with a [[WhyNot]] for a join.
@@ -63,28 +72,84 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
         condition <- residual.toRight(WhyNot.NoComparison())
         _ <- supported(condition.deterministic, WhyNot.NotDeterministic(condition.sql))
         translation = new TermTranslation(BySide(left.outputSet, right.outputSet))
-        conjuncts = splitConjunctivePredicates(condition)
-        compared = conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
-        conjunctOf = compared.toMap
-        offers = BySide(left, right).map(offered(_, translation))
-        choice <- OrderChoice.best(compared.map(_._1).distinct, offers)
-      } yield {
-        val sides = BySide.make(SideExpressions.of(_, choice, translation))
-        val text = new PruningText(choice, conjunctOf(_).toString)
-        SymmetricHashJoinExec(
-          leftKeys,
-          rightKeys,
-          joinType,
-          residual,
-          sides.left.order,
-          sides.right.order,
-          sides.left.ranks,
-          sides.right.ranks,
-          planLater(left),
-          planLater(right)
-        )(BySide.make(text.of))
-      }
+        pruning <- byFormulas(condition, BySide(left, right), translation).left
+          .flatMap(_ => bySolving(condition, BySide(left, right), translation))
+      } yield SymmetricHashJoinExec(
+        leftKeys,
+        rightKeys,
+        joinType,
+        residual,
+        pruning.sides.left.order,
+        pruning.sides.right.order,
+        pruning.sides.left.ranks,
+        pruning.sides.right.ranks,
+        planLater(left),
+        planLater(right)
+      )(pruning.text)
     case _ => Left(WhyNot.NoEquality())
+  }
+
+  /** What prunes a join, as expressions and in words. */
+  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[String])
+
+  /** The comparisons of the condition give the reach as formulas, which Spark compiles. */
+  private def byFormulas(
+      condition: Expression,
+      children: BySide[LogicalPlan],
+      translation: TermTranslation
+  ): Either[WhyNot, Pruning] = {
+    val compared =
+      splitConjunctivePredicates(condition).flatMap(c => translation.compare(c).map(_ -> c))
+    val offers = children.map(offered(_, translation))
+    OrderChoice.best(compared.map(_._1).distinct, offers).map { choice =>
+      val text = new PruningText(choice, compared.toMap.apply(_).toString)
+      val served = new ServedOrder(new ConditionTranslation(translation.leaf))
+      Pruning(
+        BySide.make { side =>
+          val sides = SideExpressions.of(side, choice, translation)
+          sides.copy(order = served.of(sides.order, children(side).outputOrdering))
+        },
+        BySide.make(text.of)
+      )
+    }
+  }
+
+  /** No formula does: the solver finds the reach of each row. It is told what the filters below say
+    * of the other side.
+    */
+  private def bySolving(
+      condition: Expression,
+      children: BySide[LogicalPlan],
+      translation: TermTranslation
+  ): Either[WhyNot, Pruning] = {
+    val whole = new ConditionTranslation(translation.leaf)
+    val conditions = BySide.make { side =>
+      val filters = children(side.other).constraints.toSeq
+      val known = filters.filter(f => f.deterministic && f.references.nonEmpty)
+      whole.term((condition +: known).reduce(And(_, _)))
+    }
+    val candidates = BySide.make(side => sortable(whole, whole.term(condition), side))
+    SolvedChoice.best(conditions, candidates, whole.source(_).isDefined).map { choice =>
+      val served = new ServedOrder(whole)
+      Pruning(
+        BySide.make { side =>
+          val sides = SideExpressions.solved(side, choice, whole)
+          sides.copy(order = served.of(sides.order, children(side).outputOrdering))
+        },
+        BySide.make(PruningText.solved(_, choice, condition.toString))
+      )
+    }
+  }
+
+  /** What the condition holds of a side, columns first: they may come sorted. */
+  private def sortable(whole: ConditionTranslation, condition: Term, side: Side): Seq[Term] = {
+    val largest = whole.oneSided(condition, side)
+    def inside(term: Term): Seq[Term] = term +: term.children.flatMap(inside)
+    val columns =
+      largest.flatMap(inside).filter(t => whole.source(t).exists(_.isInstanceOf[Attribute]))
+    (columns ++ largest).distinct.filter(t =>
+      whole.source(t).exists(s => RowOrdering.isOrderable(s.dataType))
+    )
   }
 
   private def supported(condition: Boolean, why: => WhyNot): Either[WhyNot, Unit] =

@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   BitwiseNot,
   Descending,
   Expression,
+  GetStructField,
   SortOrder
 }
 
 import plait.Side
-import plait.order.{Direction, Order, OrderChoice, ReachEnd}
+import plait.order.{Direction, Order, OrderChoice, ReachEnd, SolvedChoice}
 
 /** What the join computes for each row of a side, as Spark expressions over its columns.
   *
@@ -42,6 +43,27 @@ final case class SideExpressions(
 }
 
 object SideExpressions {
+
+  /** The same where the reach is solved for each row. */
+  def solved(
+      side: Side,
+      choice: SolvedChoice,
+      translation: ConditionTranslation
+  ): SideExpressions = {
+    val own = choice.orders(side)
+    val value = guarded(translation.source(own.term).get)
+    val reach = SolvedReachValue.of(choice.reaches(side), translation)
+    val (low, high) =
+      (GetStructField(reach, SolvedReachValue.Low), GetStructField(reach, SolvedReachValue.High))
+    along(
+      choice.orders(side.other),
+      SortOrder(value, sortDirection(own)),
+      rank(own, value),
+      low,
+      high
+    )
+  }
+
   def of(side: Side, choice: OrderChoice, translation: TermTranslation): SideExpressions = {
     val own = choice.orders(side)
     val value = guarded(translation.source(own.term))
@@ -52,17 +74,20 @@ object SideExpressions {
       val (computed, variables) = ReachEnd.of(toward, bounds)
       ReachEndValue(computed, variables.map(v => OrderValue(guarded(translation.source(v)))))
     }
-    // Ranks along a descending order are complements, which swap the ends.
-    if (choice.orders(side.other).direction == Direction.Ascending)
-      SideExpressions(sorted, rank(own, value), end(ReachEnd.Low), end(ReachEnd.High))
-    else
-      SideExpressions(
-        sorted,
-        rank(own, value),
-        BitwiseNot(end(ReachEnd.High)),
-        BitwiseNot(end(ReachEnd.Low))
-      )
+    val (low, high) = (end(ReachEnd.Low), end(ReachEnd.High))
+    along(choice.orders(side.other), sorted, rank(own, value), low, high)
   }
+
+  /** Ranks along a descending order are complements, which swap the ends. */
+  private def along(
+      other: Order,
+      sorted: SortOrder,
+      rank: Expression,
+      low: Expression,
+      high: Expression
+  ): SideExpressions =
+    if (other.direction == Direction.Ascending) SideExpressions(sorted, rank, low, high)
+    else SideExpressions(sorted, rank, BitwiseNot(high), BitwiseNot(low))
 
   private def rank(order: Order, value: Expression): Expression =
     if (order.direction == Direction.Ascending) OrderValue(value)

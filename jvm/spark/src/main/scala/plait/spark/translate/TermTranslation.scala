@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
 import plait.constraint.Term.{Add => AddTerm, Subtract => SubtractTerm, _}
-import plait.constraint.{Compare, Comparison, Sweeps, Term}
+import plait.constraint.{Arithmetic, Compare, Comparison, Overflow, Sweeps, Term}
 import plait.interval.Ends.Numbers
-import plait.interval.Interval
+import plait.interval.{FieldOperation, Interval}
 import plait.{BySide, Side}
 
 /** Spark's comparisons as the core's, and the core's terms back as Spark's expressions.
@@ -18,7 +18,8 @@ import plait.{BySide, Side}
   * {{{
   * (l.s + 3) < (r.s + 10)                        Compare(Less, Add(l.s, 3), Add(r.s, 10))
   * l.d + 3 <= r.d         (date_add may wrap)    Compare(AtMost, Variable("date_add(d, 3)"), r.d)
-  * l.price < r.price      (double)               None: no bound comes from it
+  * l.price < r.price      (double)               Compare(Less, l.price, r.price)
+  * l.price + 1 < r.price  (double)               Compare(Less, Variable("price + 1"), r.price)
   * }}}
   *
   * Conventions:
@@ -55,6 +56,12 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
       right <- term(r)
     } yield Compare(op, left, right)
 
+  /** The variable for an expression over one side, if Spark can compute it for each row of it. */
+  def leaf(expression: Expression): Option[Variable] = variable(expression).map { found =>
+    sources.getOrElseUpdate(found, expression)
+    found
+  }
+
   def term(expression: Expression): Option[Term] =
     exact(expression).orElse(variable(expression)).map { term =>
       sources.getOrElseUpdate(term, expression)
@@ -62,7 +69,7 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     }
 
   private def exact(expression: Expression): Option[Term] = expression match {
-    case Literal(value: Number, dataType) if OrderedType.domain(dataType).isDefined =>
+    case Literal(value: Number, dataType) if isWhole(dataType) =>
       Some(Constant(BigInt(value.longValue)))
     case Add(l, r, context) =>
       binary(l, r, AddTerm.apply).filter(isExact(_, expression, context.evalMode))
@@ -71,6 +78,10 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     case UnaryMinus(c, failOnError) =>
       val mode = if (failOnError) EvalMode.ANSI else EvalMode.LEGACY
       term(c).map(Negate(_)).filter(isExact(_, expression, mode))
+    // Of one side it is better off as a variable, whose value Spark computes.
+    case Abs(c, failOnError) if failOnError && isInteger(c.dataType) && isAcross(c) =>
+      val domain = OrderedType.domain(c.dataType).get
+      term(c).map(Call(Arithmetic(FieldOperation.Absolute, domain, domain, Overflow.Fails), _))
     case Cast(c, to, _, _) if keepsValue(c.dataType, to) => term(c)
     case t @ TimestampAddInterval(l, r, _) if addsToTheInstant(t, r) => binary(l, r, AddTerm.apply)
     case s: SubtractTimestamps if !s.legacyInterval && hasFixedOffset(s, s.left.dataType) =>
@@ -89,7 +100,7 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
   /** Convention 1. */
   private def isExact(term: Term, expression: Expression, mode: EvalMode.Value): Boolean =
     expression.dataType match {
-      case _: DayTimeIntervalType => true
+      case _: DayTimeIntervalType | _: YearMonthIntervalType => true
       case integer if isInteger(integer) =>
         mode != EvalMode.LEGACY || cannotOverflow(term, integer)
       case _ => false
@@ -108,6 +119,9 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
       b.startField <= a.startField && b.endField >= a.endField
     case _ => false
   }
+
+  private def isWhole(dataType: DataType): Boolean =
+    OrderedType.domain(dataType).exists(_.interval != Interval.All)
 
   private def isInteger(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType => true
@@ -141,6 +155,9 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
       expression.canonicalized,
       Variable(freshName(expression), side, domain)
     )
+
+  private def isAcross(expression: Expression): Boolean =
+    !Side.both.exists(isOver(_, expression))
 
   private def isOver(side: Side, expression: Expression): Boolean =
     expression.references.nonEmpty && expression.references.subsetOf(outputs(side))

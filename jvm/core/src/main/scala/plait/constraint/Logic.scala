@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.constraint
+
+import plait.constraint.Truth._
+import plait.interval._
+
+/** AND, OR and NOT of three truth values, and the questions whether a value is NULL or NaN.
+  *
+  * {{{
+  *   a AND b TRUE    ⇒   both TRUE
+  *   a AND b FALSE   ⇒   one of them FALSE: b, if a cannot be
+  *   a OR b          the mirror: NOT (NOT a AND NOT b)
+  * }}}
+  */
+object Logic {
+
+  /** AND, or OR as its mirror: `absorbing` is the value that settles it, FALSE for AND. */
+  sealed abstract class Junction(val name: String, absorbing: Rational) extends Operation {
+    private val neutral = Rational.One - absorbing
+    private val justAbsorbing = Possible.only(absorbing)
+    private val justNeutral = Possible.only(neutral)
+    private val neutralOrNull = justNeutral.withNull
+    def domain: Domain = Domain.Boolean
+
+    override def forward(arguments: IndexedSeq[Possible]): Possible = {
+      var settles, mayBeNull = false
+      var unsettled, isNeutral = true
+      var k = 0
+      while (k < arguments.length) {
+        val a = arguments(k)
+        val mayBeNeutral = a.contains(neutral)
+        settles ||= a.contains(absorbing)
+        mayBeNull ||= a.mayBeNull
+        unsettled &&= mayBeNeutral || a.mayBeNull
+        isNeutral &&= mayBeNeutral
+        k += 1
+      }
+      // NULL comes out if none settles it and one is NULL.
+      val isNull = unsettled && mayBeNull
+      val isTrue = if (neutral == Rational.One) isNeutral else settles
+      val isFalse = if (neutral == Rational.One) settles else isNeutral
+      Truth.of(isTrue, isFalse, isNull)
+    }
+
+    override def backward(
+        result: Possible,
+        arguments: IndexedSeq[Possible],
+        index: Int
+    ): Possible = {
+      val own = arguments(index)
+      val mayNotSettle = result.contains(neutral) || result.mayBeNull
+      if (result.contains(absorbing)) {
+        if (mayNotSettle || isOther(arguments, index)) own else own.intersect(justAbsorbing)
+      } else own.intersect(if (result.mayBeNull) neutralOrNull else justNeutral)
+    }
+
+    /** Does another one perhaps settle it? */
+    private def isOther(arguments: IndexedSeq[Possible], index: Int): Boolean =
+      arguments.indices.exists(k => k != index && arguments(k).contains(absorbing))
+
+    /** One that settles it ends the evaluation. */
+    override def evaluates(
+        result: Possible,
+        arguments: IndexedSeq[Possible],
+        index: Int
+    ): Boolean = {
+      val mustSettle = !result.contains(neutral) && !result.mayBeNull
+      !result.contains(absorbing) || (mustSettle && !isOther(arguments, index))
+    }
+
+    override def hasCases: Boolean = true
+
+    override def cases(
+        result: Possible,
+        arguments: IndexedSeq[Possible]
+    ): Seq[(Int, Possible)] = {
+      val isSettled = result.contains(absorbing) && !result.contains(neutral) && !result.mayBeNull
+      def open = arguments.indices.filter(arguments(_).contains(absorbing))
+      def isKnown = arguments.contains(justAbsorbing)
+      if (!isSettled || isKnown) Nil else open.map(_ -> justAbsorbing)
+    }
+
+    override def text(arguments: Seq[String]): String = arguments.mkString("(", s" $name ", ")")
+  }
+
+  case object And extends Junction("AND", Rational.Zero)
+  case object Or extends Junction("OR", Rational.One)
+
+  case object Not extends Operation {
+    def name: String = "NOT"
+    def domain: Domain = Domain.Boolean
+    override def forward(arguments: IndexedSeq[Possible]): Possible = {
+      val a = arguments(0)
+      Truth.of(isTrue = a.mayBeFalse, isFalse = a.mayBeTrue, isNull = a.mayBeNull)
+    }
+    override def backward(
+        result: Possible,
+        arguments: IndexedSeq[Possible],
+        index: Int
+    ): Possible = arguments(0).intersect(forward(Vector(result)))
+  }
+
+  /** `a IS NULL`, `isnan(a)`: is the value this special one? */
+  final case class Is(special: Specials) extends Operation {
+    def name: String = special.names.mkString("is ", " or ", "")
+    def domain: Domain = Domain.Boolean
+
+    /** `isnan(NULL)` is FALSE in Spark. */
+    override def forward(arguments: IndexedSeq[Possible]): Possible = {
+      val a = arguments(0)
+      val isOther = a.values.nonEmpty || !a.specials.without(special).isEmpty
+      Truth.of(isTrue = !(a.specials & special).isEmpty, isFalse = isOther, isNull = false)
+    }
+
+    override def backward(
+        result: Possible,
+        arguments: IndexedSeq[Possible],
+        index: Int
+    ): Possible = {
+      val own = arguments(0)
+      val yes =
+        if (result.mayBeTrue) Possible(IntervalSet.Empty, own.specials & special)
+        else Possible.Nothing
+      val no =
+        if (result.mayBeFalse) Possible(own.values, own.specials.without(special))
+        else Possible.Nothing
+      yes.union(no)
+    }
+  }
+
+  /** `a IN (1, 2, 5)` of known values.
+    *
+    * @param withNull
+    *   `Specials.Null` if the list holds a NULL: what is not in it is then NULL, not FALSE
+    */
+  final case class In(members: Vector[Rational], withNull: Specials) extends Operation {
+    private val set = IntervalSet.points(members)
+    def name: String = "IN"
+    def domain: Domain = Domain.Boolean
+
+    override def forward(arguments: IndexedSeq[Possible]): Possible = {
+      val a = arguments(0)
+      val isOther = a.mayBeNaN || !(a.values.single.exists(members.contains) || a.values.isEmpty)
+      Truth.of(
+        isTrue = members.exists(a.contains),
+        isFalse = isOther && !withNull.hasNull,
+        isNull = a.mayBeNull || (isOther && withNull.hasNull)
+      )
+    }
+
+    override def backward(
+        result: Possible,
+        arguments: IndexedSeq[Possible],
+        index: Int
+    ): Possible = {
+      val own = arguments(0)
+      val isOther = if (withNull.hasNull) result.mayBeNull else result.mayBeFalse
+      val in = if (result.mayBeTrue) Possible.in(own.values.intersect(set)) else Possible.Nothing
+      val out =
+        if (isOther) Possible(own.values.minus(outside), own.specials & Specials.NaN)
+        else Possible.Nothing
+      val missing =
+        if (result.mayBeNull) Possible(IntervalSet.Empty, own.specials & Specials.Null)
+        else Possible.Nothing
+      in.union(out).union(missing)
+    }
+
+    /** What may be taken away where the value is not in the list: nothing that is not in it. */
+    private val outside =
+      if (members.distinct.size <= IntervalSet.Most) set else IntervalSet.Empty
+    override def text(arguments: Seq[String]): String =
+      arguments.head + members.mkString(" IN (", ", ", ")")
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+import java.math.BigInteger
+
+import plait.interval.Bound.{Closed, Open, Unbounded}
+import plait.interval.Domain.{Decimal, Floating}
+import plait.interval._
+
+/** The rank of a value: a 64-bit integer that keeps the order of its domain, `a < b` gives `rank(a) <=
+  * rank(b)`.
+  *
+  * {{{
+  * integers, dates, timestamps, intervals      themselves
+  * float, double                               their bits, the negative ones turned round
+  * decimal(p <= 18, s)                         the unscaled value: 1.25 is 125
+  * decimal(p > 18, s)                          its leading digits, rounded down
+  * string                                      its first 8 bytes
+  * }}}
+  *
+  * Conventions:
+  *   1. -0.0 and 0.0 have one rank; every NaN has one, above that of infinity.
+  *   2. *Exact* ranks differ where values differ. Where they do not (long decimals, strings), `a < b`
+  *      says only `rank(a) <= rank(b)`, so open ends become closed.
+  *   3. The ranks of an interval's ends are closed, and hold the rank of every value inside.
+  */
+sealed abstract class Rank {
+  def isExact: Boolean
+
+  /** The least rank of a value that is not below this lower end. */
+  def low(end: Bound[Rational]): Long
+
+  /** The greatest rank of a value that is not above this upper end. */
+  def high(end: Bound[Rational]): Long
+}
+
+object Rank {
+
+  /** None for domains whose values have no number of their own. */
+  def of(domain: Domain): Option[Rank] = domain match {
+    case floating: Floating => Some(new OfFloating(floating))
+    case decimal: Decimal => Some(new OfDecimal(decimal))
+    case Domain.Text => Some(OfText)
+    case Domain.Real | Domain.Integer => None
+    case _: Domain.Whole => Some(OfWhole)
+  }
+
+  /** Doubles, and floats as the doubles that they are. */
+  def ofDouble(x: Double): Long = {
+    // Adding 0.0 turns -0.0 into 0.0 and nothing else; this conversion knows one NaN.
+    val bits = java.lang.Double.doubleToLongBits(x + 0.0)
+    bits ^ ((bits >> 63) & Long.MaxValue)
+  }
+
+  /** @param precision of the type, more than 18 */
+  def ofLongDecimal(unscaled: BigInteger, precision: Int): Long =
+    floorDivide(BigInt(unscaled), BigInt(10).pow(precision - 18)).toLong
+
+  /** @param prefix
+    *   the first 8 bytes, the first one highest, 0 where there are no more
+    */
+  def ofText(prefix: Long): Long = prefix ^ Long.MinValue
+
+  private def floorDivide(a: BigInt, b: BigInt): BigInt = Rational(a, b).floor
+
+  private object OfWhole extends Rank {
+    def isExact: Boolean = true
+    def low(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MinValue
+      case Closed(x) => Saturating.constantOf(x.ceiling)
+      case Open(x) => Saturating.constantOf(x.floor + 1)
+    }
+    def high(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MaxValue
+      case Closed(x) => Saturating.constantOf(x.floor)
+      case Open(x) => Saturating.constantOf(x.ceiling - 1)
+    }
+  }
+
+  final private class OfFloating(domain: Floating) extends Rank {
+    def isExact: Boolean = true
+
+    /** An end of NaN's kind has no number: what has no end above may be NaN. */
+    def low(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MinValue
+      case Closed(x) => rank(domain.up(x))
+      case Open(x) => val y = domain.up(x); rank(if (y == x) domain.after(y) else y)
+    }
+    def high(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MaxValue
+      case Closed(x) => rank(domain.down(x))
+      case Open(x) => val y = domain.down(x); rank(if (y == x) domain.before(y) else y)
+    }
+    private def rank(x: Rational): Long =
+      if (x >= domain.infinity) ofDouble(Double.PositiveInfinity)
+      else if (x <= -domain.infinity) ofDouble(Double.NegativeInfinity)
+      else ofDouble(Domain.Double.exactly(x))
+  }
+
+  final private class OfDecimal(domain: Decimal) extends Rank {
+    private val left = math.max(domain.precision - 18, 0)
+    private val unit = Rational.scaled(BigInt(10).pow(left), domain.scale)
+    def isExact: Boolean = left == 0
+    def low(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MinValue
+      case Open(x) if isExact => Saturating.constantOf((x / unit).floor + 1)
+      case other =>
+        val scaled = Bound.at(other) / unit
+        Saturating.constantOf(if (isExact) scaled.ceiling else scaled.floor)
+    }
+    def high(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MaxValue
+      case Open(x) if isExact => Saturating.constantOf((x / unit).ceiling - 1)
+      case other => Saturating.constantOf((Bound.at(other) / unit).floor)
+    }
+  }
+
+  /** The number of a text is not turned back into bytes. */
+  private object OfText extends Rank {
+    def isExact: Boolean = false
+    def low(end: Bound[Rational]): Long = Long.MinValue
+    def high(end: Bound[Rational]): Long = Long.MaxValue
+  }
+}

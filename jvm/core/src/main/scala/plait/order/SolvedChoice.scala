@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+import plait.constraint.Term
+import plait.{BySide, Side}
+
+/** The orders of a join whose reaches are solved row by row. */
+final case class SolvedChoice(orders: BySide[Order], reaches: BySide[SolvedReach]) {
+  def isPruned(side: Side): Boolean = reaches(side).ends(orders(side.other).direction)
+}
+
+object SolvedChoice {
+
+  /** Beyond this many candidates a side, trying them costs more than it is likely to find. */
+  private val MostCandidates = 3
+
+  /** @param conditions
+    *   for each side the join's condition, with what else is surely known of the *other* side
+    * @param candidates
+    *   terms of a side that can be computed and sorted by
+    * @param computable
+    *   can a term over one side be computed for a row?
+    */
+  def best(
+      conditions: BySide[Term],
+      candidates: BySide[Seq[Term]],
+      computable: Term => Boolean
+  ): Either[WhyNot, SolvedChoice] = {
+    val ranked = candidates.map(_.filter(t => Rank.of(t.domain).isDefined).take(MostCandidates))
+    val reaches = BySide.make { side =>
+      val own = SolvedReach.largestOver(side, conditions(side), computable).toIndexedSeq
+      ranked(side.other)
+        .map(order => order -> new SolvedReach(conditions(side), side, order, own))
+        .toMap
+    }
+    val nullable = Side.both.flatMap { side =>
+      ranked(side)
+        .filter(reaches(side.other)(_).mayMatchNull)
+        .map(t => WhyNot.NullsMayMatch(side, s"$t"))
+    }
+    def usable(side: Side) = ranked(side).filterNot(reaches(side.other)(_).mayMatchNull)
+    val choices = for {
+      left <- usable(Side.Left)
+      right <- usable(Side.Right)
+      leftDirection <- Seq(Direction.Ascending, Direction.Descending)
+      rightDirection <- Seq(Direction.Ascending, Direction.Descending)
+    } yield SolvedChoice(
+      BySide(Order(left, leftDirection), Order(right, rightDirection)),
+      BySide(reaches.left(right), reaches.right(left))
+    )
+    // maxByOption keeps the first of equals.
+    choices.maxByOption(choice => Side.both.count(choice.isPruned)) match {
+      case Some(best) if Side.both.exists(best.isPruned) => Right(best)
+      case Some(best) =>
+        Left(
+          WhyNot.NothingPruned(
+            Side.both.map(s => WhyNot.EndlessReach(s, s"${best.orders(s.other).term}"))
+          )
+        )
+      case None => Left(nullable.headOption.getOrElse(WhyNot.NoComparison()))
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.order
+
+import plait.Side
+import plait.constraint.Term._
+import plait.constraint.{Solver, Term}
+import plait.interval.{Bound, Domain, IntervalSet, Possible, Rational}
+
+/** The reach of a row where no formula gives it: what the solver leaves of the other side's order with
+  * the row's own values as points.
+  *
+  * {{{
+  * abs(l.x - r.x) <= 5 OR l.x * 2 = r.x       left row x = 100:  r.x in [95, 105] ∪ {200}, so [95, 200]
+  * }}}
+  *
+  * Conventions:
+  *   1. As for [[Reach]]: a superset, with closed ends in ranks.
+  *   2. The own side's terms are variables here: Spark computes them, whatever they are.
+  *   3. One instance serves one thread.
+  *
+  * @param order
+  *   a term over the other side that the condition holds
+  * @param own
+  *   terms over the row's side, whose values [[ranks]] takes in this sequence; see
+  *   [[SolvedReach.largestOver]]
+  */
+final class SolvedReach(
+    val condition: Term,
+    val side: Side,
+    val order: Term,
+    val own: IndexedSeq[Term]
+) {
+
+  private val variables = own.zipWithIndex.map { case (term, i) =>
+    term -> Variable(s"own $i", side, term.domain)
+  }.toMap
+  private val solver = new Solver(SolvedReach.replaced(condition, variables), Seq(order))
+  private val ownIndices = own.map(term => solver.index(variables(term))).toArray
+  private val orderIndex = solver.index(order)
+  private val rank = Rank
+    .of(order.domain)
+    .getOrElse(
+      throw new IllegalArgumentException(s"$order of ${order.domain} has no rank")
+    )
+  private val start = solver.initial
+
+  /** What the order may be for a row with these values; None if no row of the other side matches. */
+  def possible(values: IndexedSeq[Possible]): Option[Possible] = {
+    val state = start.clone()
+    for (i <- ownIndices.indices)
+      state(ownIndices(i)) = state(ownIndices(i)).intersect(values(i))
+    if (solver.narrow(state)) Some(state(orderIndex)) else None
+  }
+
+  /** The same in ranks, both ends in. */
+  def ranks(values: IndexedSeq[Possible]): Option[(Long, Long)] = possible(values).map { order =>
+    if (order.values.isEmpty) (Long.MinValue, Long.MaxValue)
+    else
+      (
+        rank.low(order.values.lower),
+        if (order.mayBeNaN) Long.MaxValue else rank.high(order.values.upper)
+      )
+  }
+
+  /** Can the condition be TRUE although the order has no value? */
+  def mayMatchNull: Boolean = {
+    val state = start.clone()
+    state(orderIndex) = Possible.JustNull
+    solver.narrow(state)
+  }
+
+  /** Does the reach of likely rows end in this direction? That is a guess, and only a guess hangs on
+    * it: which order to run the join by.
+    */
+  def ends(direction: Direction): Boolean = {
+    // A row that reaches nothing says nothing.
+    val found = SolvedReach.samples.flatMap(sample => possible(own.map(sample)))
+    found.nonEmpty && found.forall(isEnded(_, direction))
+  }
+
+  /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not
+    * overflow), not from the condition.
+    */
+  private def isEnded(reached: Possible, direction: Direction): Boolean = {
+    val all = order.domain.everything
+    val (least, greatest) = (Bound.at(all.lower), Bound.at(all.upper))
+    val margin = (greatest - least) / Rational(8)
+    reached.values.nonEmpty && (direction match {
+      case Direction.Ascending =>
+        !reached.mayBeNaN && Bound.at(reached.values.upper) <= greatest - margin
+      case Direction.Descending => Bound.at(reached.values.lower) >= least + margin
+    })
+  }
+}
+
+object SolvedReach {
+
+  /** The largest terms over this side alone that can be computed. */
+  def largestOver(side: Side, term: Term, computable: Term => Boolean): Seq[Term] =
+    if (term.sides == Set(side) && computable(term)) Seq(term)
+    else if (!term.sides.contains(side)) Nil
+    else term.children.flatMap(largestOver(side, _, computable)).distinct
+
+  private def replaced(term: Term, by: Map[Term, Term]): Term =
+    by.getOrElse(
+      term,
+      term match {
+        case Add(l, r) => Add(replaced(l, by), replaced(r, by))
+        case Subtract(l, r) => Subtract(replaced(l, by), replaced(r, by))
+        case Negate(c) => Negate(replaced(c, by))
+        case Scale(c, k) => Scale(replaced(c, by), k)
+        case Call(operation, arguments) => Call(operation, arguments.map(replaced(_, by)))
+        case leaf @ (_: Variable | _: Constant | _: Known) => leaf
+      }
+    )
+
+  /** Rows as they may be: not 0, not at the limits, times of this century. */
+  private val samples: Seq[Term => Possible] = Seq(1, 5, 90).map { k => (term: Term) =>
+    val number = term.domain match {
+      case Domain.Date => Rational(20000L + k)
+      case Domain.Timestamp | Domain.TimestampNtz => Rational(1700000000000000L + k * 3600000000L)
+      case Domain.DayTimeInterval => Rational(k * 60000000L)
+      case Domain.Boolean => Rational((k + 1) % 2L)
+      case Domain.Text => Rational(BigInt(k), BigInt(100))
+      case _ => Rational(k.toLong)
+    }
+    Possible.in(term.domain.tighten(IntervalSet.point(number)))
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws.
+package plait.constraint
+
+import munit.ScalaCheckSuite
+import org.scalacheck.Prop.forAll
+import org.scalacheck.{Gen, Test}
+
+import plait.Cases
+import plait.constraint.Value._
+import plait.interval.FieldOperation._
+import plait.interval.StepOperation._
+import plait.interval._
+
+/** For each operation: with `a ∈ A` and `b ∈ B`, the value of `a op b` is in `forward(A, B)`; and with
+  * that in `R`, `a` and `b` are in `backward(R)`. NULL and NaN are values like others here, and
+  * [[Evaluation]] says what the value is.
+  */
+class OperationLaws extends ScalaCheckSuite {
+  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+
+  /** @param value none for an error */
+  private case class Trial(
+      operation: Operation,
+      arguments: Vector[Possible],
+      values: Vector[Value],
+      value: Option[Value],
+      result: Possible
+  )
+
+  private def trial(operation: Operation, domains: Seq[Domain]): Gen[Trial] = for {
+    values <- Gen.sequence[Vector[Value], Value](domains.map(d => orNull(valueOf(d))))
+    arguments <- Gen.sequence[Vector[Possible], Possible](
+      values.zip(domains).map { case (v, d) => around(v, d, valueOf(d)) }
+    )
+    value = Evaluation(operation, values)
+    result <- around(value.getOrElse(Null), operation.domain, valueOf(operation.domain))
+  } yield Trial(operation, arguments, values, value, result)
+
+  private def isLawful(t: Trial, operation: Operation, value: Value): Boolean =
+    isIn(operation.forward(t.arguments), value) && t.values.indices.forall { i =>
+      isIn(operation.backward(t.result, t.arguments, i), t.values(i))
+    }
+
+  /** Some case of those to try must be so. */
+  private def hasCase(t: Trial): Boolean = {
+    val cases = t.operation.cases(t.result, t.arguments)
+    cases.isEmpty || cases.exists { case (i, only) => isIn(only, t.values(i)) }
+  }
+
+  private def law(name: String, domains: Domain*)(operations: Operation*): Unit =
+    property(name) {
+      forAll(Gen.oneOf(operations).flatMap(trial(_, domains))) { t =>
+        t.value.forall(isLawful(t, t.operation, _)) && hasCase(t)
+      }
+    }
+
+  private def integer(limit: Long): Gen[Value] = Gen
+    .frequency(
+      6 -> Gen.choose(-12L, 12L),
+      2 -> Gen.oneOf(limit, -limit - 1, limit - 1, -limit, limit / 2 + 1, 0L),
+      1 -> Gen.choose(-limit - 1, limit)
+    )
+    .map(Value.of(_))
+
+  private def decimal(unscaled: Long, scale: Int): Gen[Value] = Gen
+    .frequency(
+      3 -> Gen.choose(-30L, 30L),
+      2 -> Gen.choose(-unscaled, unscaled),
+      1 -> Gen.oneOf(unscaled, -unscaled)
+    )
+    .map(x => Number(Rational.scaled(x, scale)))
+
+  private def valueOf(domain: Domain): Gen[Value] = domain match {
+    case Domain.Boolean => Gen.oneOf(True, False)
+    case Domain.Byte => integer(Byte.MaxValue.toLong)
+    case Domain.Int => integer(Int.MaxValue.toLong)
+    case Domain.Double => Doubles.double.map(Value.of(_))
+    case Domain.Float => Doubles.float.map(Value.of(_))
+    case Domain.Decimal(precision, scale) =>
+      decimal(BigInt(10).pow(precision).toLong - 1, scale)
+    case _ => integer(Long.MaxValue)
+  }
+
+  private def arithmetic(from: Domain, to: Domain, overflows: Overflow*)(
+      operations: RealOperation*
+  ): Seq[Operation] =
+    for { operation <- operations; overflow <- overflows } yield Arithmetic(
+      operation,
+      from,
+      to,
+      overflow
+    )
+
+  import Overflow._
+
+  for (whole <- Seq[Domain](Domain.Byte, Domain.Long)) {
+    law(s"$whole: a + b, a - b, a * b, div, %, pmod", whole, whole)(
+      arithmetic(whole, whole, Fails, GivesNull, Wraps)(
+        Plus,
+        Minus,
+        Times,
+        Quotient,
+        Remainder,
+        PositiveModulus
+      ): _*
+    )
+    law(s"$whole: -a, abs, sign", whole)(
+      arithmetic(whole, whole, Fails, GivesNull, Wraps)(Negate, Absolute, Sign): _*
+    )
+  }
+
+  private val (narrow, wide) = (Domain.Decimal(4, 1), Domain.Decimal(5, 2))
+  law("decimals: a + b, a - b, a * b, a / b, %", narrow, narrow)(
+    arithmetic(narrow, wide, Fails, GivesNull)(Plus, Minus, Times, Divide, Remainder): _*
+  )
+  law("decimals: -a, abs, and casts that round", wide)(
+    arithmetic(wide, narrow, Fails, GivesNull)(Negate, Absolute, Same): _*
+  )
+
+  law("doubles: a + b, a - b, a * b, a / b, %, pmod", Domain.Double, Domain.Double)(
+    arithmetic(Domain.Double, Domain.Double, Fails, GivesNull)(
+      Plus,
+      Minus,
+      Times,
+      Divide,
+      Remainder,
+      PositiveModulus
+    ): _*
+  )
+  law("doubles: -a, abs, sign, floor, ceil", Domain.Double)(
+    arithmetic(Domain.Double, Domain.Double, Fails, GivesNull)(
+      Negate,
+      Absolute,
+      Sign,
+      Floor(Rational.One),
+      Ceiling(Rational.One)
+    ): _*
+  )
+  law("floats: a + b, a - b, a * b, a / b, %", Domain.Float, Domain.Float)(
+    arithmetic(Domain.Float, Domain.Float, Fails, GivesNull)(
+      Plus,
+      Minus,
+      Times,
+      Divide,
+      Remainder
+    ): _*
+  )
+  law("casts of doubles to floats", Domain.Double)(
+    arithmetic(Domain.Double, Domain.Float, Fails)(Same): _*
+  )
+  law("casts of longs to doubles", Domain.Long)(
+    arithmetic(Domain.Long, Domain.Double, Fails)(Same): _*
+  )
+  law("casts of longs to bytes", Domain.Long)(
+    arithmetic(Domain.Long, Domain.Byte, Fails, GivesNull, Wraps)(Same): _*
+  )
+  for (to <- Seq(Domain.Int, Domain.Long))
+    law(s"casts of doubles to $to", Domain.Double)(
+      arithmetic(Domain.Double, to, Fails, GivesNull, Saturates)(ToZero(Rational.One)): _*
+    )
+
+  private val comparisons: Seq[Operation] = Seq(
+    Comparison.Less,
+    Comparison.AtMost,
+    Comparison.Greater,
+    Comparison.AtLeast,
+    Comparison.Equal,
+    Comparison.NotEqual
+  ).map(Compared(_))
+
+  for (domain <- Seq[Domain](Domain.Byte, Domain.Double)) {
+    law(s"$domain: <, <=, >, >=, =, <>, <=>", domain, domain)(comparisons :+ NullSafeEqual: _*)
+    law(s"$domain: is NULL, is NaN, is either", domain)(
+      Seq(Specials.Null, Specials.NaN, Specials.NullOrNaN).map(Logic.Is(_)): _*
+    )
+    law(s"$domain: IN, with a NULL in the list and without", domain)((for {
+      members <- Seq(Vector(1L, 2L, 5L), Vector(0L), Vector(-3L, 0L, 1L, 4L, 7L, 12L))
+      nulls <- Seq(Specials.None, Specials.Null)
+    } yield Logic.In(members.map(Rational(_)), nulls)): _*)
+    law(s"$domain: IF", Domain.Boolean, domain, domain)(Choice.If(domain))
+    law(s"$domain: COALESCE, LEAST, GREATEST", domain, domain)(
+      Choice.Coalesce(domain),
+      Choice.Least(domain),
+      Choice.Greatest(domain)
+    )
+  }
+
+  private val truths = Seq.fill(3)(Domain.Boolean)
+  law("AND, OR of two", truths.take(2): _*)(Logic.And, Logic.Or)
+  law("AND, OR of three", truths: _*)(Logic.And, Logic.Or)
+  law("NOT", Domain.Boolean)(Logic.Not)
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import plait.Side
+import plait.constraint.Term
+import plait.constraint.Term._
+import plait.interval.{Domain, Possible}
+import plait.order.SolvedReach
+
+/** A whole join condition as one term of the core, for its solver.
+  *
+  * {{{
+  * abs(l.x - r.x) <= 5                   Call(<=, Call(abs, Call(-, l.x, r.x)), 5)
+  * l.t < r.t OR my_udf(l.a, r.b)         Call(OR, Call(<, l.t, r.t), ?)
+  * }}}
+  *
+  * Conventions:
+  *   1. Total: what is not understood becomes a [[Term.Variable]] if it looks at one side only, and
+  *      else `?`, of which nothing is known. An expression is never an error.
+  *   2. Each family of expressions has a translation of its own: [[NumberTranslation]],
+  *      [[CastTranslation]], [[LogicTranslation]], [[TimeTranslation]], [[ElementaryTranslation]].
+  *   3. Evaluation modes (ANSI, legacy, TRY) are read off each expression, never off the session.
+  *
+  * @param leaf
+  *   the variable for an expression over one side, if it may be one
+  */
+final class ConditionTranslation(leaf: Expression => Option[Variable]) {
+  private val families: Seq[PartialFunction[Expression, Term]] = Seq(
+    new LogicTranslation(term).translate,
+    new NumberTranslation(term).translate,
+    new CastTranslation(term).translate,
+    new TimeTranslation(term).translate,
+    new ElementaryTranslation(term).translate
+  )
+  private val known = mutable.LinkedHashMap.empty[Expression, Term]
+  private val sources = mutable.Map.empty[Term, Expression]
+  private var unknowns = 0
+
+  def term(expression: Expression): Term =
+    known.getOrElseUpdate(
+      expression.canonicalized, {
+        val term = translated(expression)
+        sources.getOrElseUpdate(term, expression)
+        term
+      }
+    )
+
+  /** The expression that a term came from. */
+  def source(term: Term): Option[Expression] = sources.get(term)
+
+  /** The largest terms over one side alone that came from an expression. */
+  def oneSided(condition: Term, side: Side): Seq[Term] =
+    SolvedReach.largestOver(side, condition, sources.contains)
+
+  private def translated(expression: Expression): Term = expression match {
+    case literal: Literal => ConditionTranslation.literal(literal)
+    case foldable if foldable.foldable && foldable.deterministic =>
+      scala.util
+        .Try(Literal(foldable.eval(), foldable.dataType))
+        .toOption
+        .fold(unknown(expression))(ConditionTranslation.literal)
+    case _ =>
+      families
+        .collectFirst(Function.unlift(family => family.lift(expression)))
+        .orElse(leaf(expression))
+        .getOrElse(unknown(expression))
+  }
+
+  /** Two unknowns are two terms, as two calls of one function may differ. */
+  private def unknown(expression: Expression): Term = {
+    unknowns += 1
+    val all = OrderedType.domain(expression.dataType).fold(Possible.Anything)(_.all)
+    val domain = OrderedType.domain(expression.dataType).getOrElse(Domain.Real)
+    Known(all, domain, s"?$unknowns")
+  }
+}
+
+object ConditionTranslation {
+  private def literal(literal: Literal): Term = {
+    val dataType = literal.dataType
+    OrderedType.domain(dataType) match {
+      case None =>
+        val possible = if (literal.value == null) Possible.JustNull else Possible.Anything
+        Known(possible, Domain.Real, literal.sql)
+      case Some(domain) =>
+        val possible = OrderedType.possible(literal.value, dataType)
+        Known(possible, domain, literal.sql)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
+
+import plait.constraint.Term.{Call, Known, Variable}
+import plait.constraint._
+import plait.interval.FieldOperation.{Divide => Divided, _}
+import plait.interval.{
+  Domain,
+  MathLibrary,
+  Possible,
+  Power,
+  Rational,
+  RealOperation,
+  Specials,
+  StepOperation
+}
+
+/** A condition as Spark's parser reads it, over real numbers without types: exact arithmetic, no NULL,
+  * no overflow.
+  *
+  * {{{
+  * pow(x, 2) + y = 4          Call(=, Call(+, Call(power 2, x), y), 4)
+  * a / b > 1                  Call(>, Call(/, a, b), 1)          no value for b = 0
+  * a > 0.1                    0.1 is 1/10; 1e-1 is the double 0.1
+  * }}}
+  *
+  * Conventions:
+  *   1. Nothing is guessed: what has no meaning for real numbers is an error that names its place.
+  *   2. What is undefined (`1 / 0`, `sqrt(-1)`) has no value, and a condition without a value is not
+  *      TRUE.
+  *   3. `x * x` is the square, as `pow(x, 2)` is: of one x, not of two.
+  *
+  * @param variable
+  *   what a name stands for
+  */
+final class RealTranslation(variable: Seq[String] => Variable) {
+  import RealTranslation._
+
+  def truth(e: Spark): Term = e match {
+    case And(l, r) => Call(Logic.And, truth(l), truth(r))
+    case Or(l, r) => Call(Logic.Or, truth(l), truth(r))
+    case Not(child) => Call(Logic.Not, truth(child))
+    case LessThan(l, r) => compared(Comparison.Less, l, r)
+    case LessThanOrEqual(l, r) => compared(Comparison.AtMost, l, r)
+    case GreaterThan(l, r) => compared(Comparison.Greater, l, r)
+    case GreaterThanOrEqual(l, r) => compared(Comparison.AtLeast, l, r)
+    case EqualTo(l, r) => compared(Comparison.Equal, l, r)
+    case EqualNullSafe(l, r) => compared(Comparison.Equal, l, r)
+    case Between(x, low, high, _) => between(x, low, high)
+    case Named("between", Seq(x, low, high)) => between(x, low, high)
+    case In(x, list) if list.nonEmpty => in(x, list)
+    case Literal(x: Boolean, _) =>
+      Known(if (x) Possible.True else Possible.False, Domain.Boolean, e.sql)
+    case other => refuse(other, "is no condition on real numbers")
+  }
+
+  def number(e: Spark): Term = e match {
+    case UnresolvedAttribute(name) => variable(name)
+    case Literal(x: Any, dataType: org.apache.spark.sql.types.NumericType) =>
+      exactly(OrderedType.number(x, dataType).get, e.sql)
+    case Add(l, r, _) => call(Plus, l, r)
+    case Subtract(l, r, _) => call(Minus, l, r)
+    case Multiply(l, r, _) if l.semanticEquals(r) || l == r => power(l, 2)
+    case Multiply(l, r, _) => call(Times, l, r)
+    case Divide(l, r, _) => call(Divided, l, r)
+    case IntegralDivide(l, r, _) => call(StepOperation.Quotient, l, r)
+    case Remainder(l, r, _) => call(StepOperation.Remainder, l, r)
+    case UnaryMinus(c, _) => call(Negate, c)
+    case UnaryPositive(c) => number(c)
+    case CaseWhen(branches, Some(otherwise)) =>
+      branches.foldRight(number(otherwise)) { case ((condition, value), rest) =>
+        Call(Choice.If(Domain.Real), truth(condition), number(value), rest)
+      }
+    case Named("if", Seq(condition, yes, no)) =>
+      Call(Choice.If(Domain.Real), truth(condition), number(yes), number(no))
+    case Named("least", list) if list.size > 1 =>
+      list.map(number).reduceLeft[Term](Call(Choice.Least(Domain.Real), _, _))
+    case Named("greatest", list) if list.size > 1 =>
+      list.map(number).reduceLeft[Term](Call(Choice.Greatest(Domain.Real), _, _))
+    case Named("pow" | "power", Seq(x, Exponent(n))) => power(x, n)
+    case Named("pow" | "power", _) =>
+      refuse(e, s"needs a whole number from -${Power.Greatest} to ${Power.Greatest} as exponent")
+    case Named("mod", Seq(l, r)) => call(StepOperation.Remainder, l, r)
+    case Named("pmod", Seq(l, r)) => call(StepOperation.PositiveModulus, l, r)
+    case Named(name, Seq(x)) if functions.contains(name) => call(functions(name), x)
+    case other => refuse(other, "has no meaning for real numbers here")
+  }
+
+  private def compared(op: Comparison, l: Spark, r: Spark): Term =
+    Call(Compared(op), number(l), number(r))
+
+  private def between(x: Spark, low: Spark, high: Spark): Term = Call(
+    Logic.And,
+    compared(Comparison.AtLeast, x, low),
+    compared(Comparison.AtMost, x, high)
+  )
+
+  private def in(x: Spark, list: Seq[Spark]): Term = {
+    val members = list.map(number)
+    val points = members.collect { case Known(possible, _, _) => possible.values.single }.flatten
+    if (points.size == list.size) Call(Logic.In(points.toVector, Specials.None), number(x))
+    else
+      members
+        .map[Term](Call(Compared(Comparison.Equal), number(x), _))
+        .reduceLeft(Call(Logic.Or, _, _))
+  }
+
+  private def power(x: Spark, n: Int): Term = n match {
+    case 0 => exactly(Rational.One, "1")
+    case 1 => number(x)
+    case _ if n < 0 =>
+      Call(real(Divided), exactly(Rational.One, "1"), power(x, -n))
+    case _ => call(Power.Whole(n), x)
+  }
+
+  private def call(operation: RealOperation, arguments: Spark*): Term =
+    Call(real(operation), arguments.map(number): _*)
+
+  private def exactly(x: Rational, text: String): Term =
+    Known(Possible.only(x), Domain.Real, text)
+}
+
+object RealTranslation {
+
+  private def real(operation: RealOperation): Arithmetic =
+    Arithmetic(operation, Domain.Real, Domain.Real, Overflow.Fails)
+
+  /** Roots are exact where they are rational, which those of doubles need not be. */
+  private val functions: Map[String, RealOperation] = {
+    val library = MathLibrary.all.map(f => f.name -> f).toMap[String, RealOperation]
+    val one = Rational.One
+    library ++ Map(
+      "sqrt" -> Power.Root(2),
+      "cbrt" -> Power.Root(3),
+      "log" -> library("ln"),
+      "abs" -> Absolute,
+      "sign" -> Sign,
+      "signum" -> Sign,
+      "negative" -> Negate,
+      "floor" -> StepOperation.Floor(one),
+      "ceil" -> StepOperation.Ceiling(one),
+      "ceiling" -> StepOperation.Ceiling(one)
+    )
+  }
+
+  private object Named {
+    def unapply(e: Spark): Option[(String, Seq[Spark])] = e match {
+      case f: UnresolvedFunction if f.nameParts.size == 1 && !f.isDistinct && f.filter.isEmpty =>
+        Some(f.nameParts.head.toLowerCase(Locale.ROOT) -> f.arguments)
+      case _ => None
+    }
+  }
+
+  private object Exponent {
+    def unapply(e: Spark): Option[Int] = e match {
+      case UnaryMinus(Exponent(n), _) => Some(-n)
+      case Literal(x: Any, dataType) =>
+        OrderedType
+          .number(x, dataType)
+          .filter(n => n.isWhole && n.abs <= Rational(Power.Greatest))
+          .map(_.numerator.toInt)
+      case _ => None
+    }
+  }
+
+  private def refuse(e: Spark, why: String): Nothing = {
+    val place = e.origin.startIndex.fold("")(at => s" at position ${at + 1}")
+    throw new ConditionError(s"${e.sql}$place $why.")
+  }
+}
+
+/** What is wrong with a condition, in one sentence. */
+final class ConditionError(message: String) extends IllegalArgumentException(message)

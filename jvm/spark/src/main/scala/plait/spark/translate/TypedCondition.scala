@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.classic.SparkSession
+
+import plait.Side
+import plait.constraint.Term
+import plait.constraint.Term.Variable
+
+/** A condition over columns of Spark's types, as Spark's analyzer resolves it: with its casts, its
+  * evaluation modes and the session's time zone.
+  *
+  * {{{
+  * l > r - INTERVAL 8 MINUTES      l, r timestamps      Call(>, l, Call(+, r, -480000000))
+  * }}}
+  *
+  * What is not understood is not narrowed by, and is no error; what Spark refuses is one.
+  *
+  * @param columns
+  *   the columns; one whose type has no order is known to Spark only
+  */
+final class TypedCondition(
+    session: SparkSession,
+    parsed: Expression,
+    columns: Seq[AttributeReference]
+) {
+  private val names = columns.map(c => c.exprId -> c).toMap
+  private val taken = mutable.Set.empty[String]
+
+  /** The term of a column, if its type has an order. */
+  val variables: Map[AttributeReference, Variable] = columns.flatMap { column =>
+    OrderedType.domain(column.dataType).map { domain =>
+      column -> Variable(fresh((column.qualifier :+ column.name).mkString(".")), Side.Left, domain)
+    }
+  }.toMap
+
+  val term: Term = {
+    val whole = new ConditionTranslation(leaf)
+    whole.term(TypedCondition.plain(resolved))
+  }
+
+  private def resolved: Expression = {
+    if (parsed.exists(_.isInstanceOf[PlanExpression[_]]))
+      throw new ConditionError("A condition has no subqueries here.")
+    val plan = Filter(parsed, LocalRelation(columns))
+    session.sessionState
+      .executePlan(plan)
+      .analyzed
+      .collectFirst { case Filter(condition, _) => condition }
+      .getOrElse(throw new ConditionError("This is no condition on rows."))
+  }
+
+  private def leaf(e: Expression): Option[Variable] = e match {
+    case a: AttributeReference => names.get(a.exprId).flatMap(variables.get)
+    case _ if e.deterministic && e.references.nonEmpty =>
+      OrderedType.domain(e.dataType).map(Variable(fresh(e.sql), Side.Left, _))
+    case _ => None
+  }
+
+  /** Two variables of one name would be one. */
+  private def fresh(name: String): String = {
+    val free = Iterator.single(name) ++ Iterator.from(1).map(n => s"$name~$n")
+    val found = free.find(!taken(_)).get
+    taken += found
+    found
+  }
+}
+
+object TypedCondition {
+
+  /** What stands for another expression gives way to it, as in an optimized plan. */
+  private def plain(e: Expression): Expression = e match {
+    case r: RuntimeReplaceable => plain(r.replacement)
+    case With(child, definitions) =>
+      val meant = definitions.map(d => d.id -> d.child).toMap
+      plain(child.transform { case ref: CommonExpressionRef => meant(ref.id) })
+    case other => other.mapChildren(plain)
+  }
+}

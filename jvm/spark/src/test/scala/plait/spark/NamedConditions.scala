@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples: conditions in SQL on which bounds go wrong easily, and what is left of a column.
+package plait.spark
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.internal.SQLConf
+
+import plait.BySide
+import plait.constraint.{Narrowing, Solver, Term}
+import plait.interval._
+import plait.spark.translate.{ConditionTranslation, OrderedType, TermTranslation}
+
+/** `left(condition, column, others)` is what may be of `column` where the condition is TRUE and the
+  * others have these values: SQL texts, typed by the columns.
+  */
+class NamedConditions extends SparkSuite {
+  private val columns = Seq(
+    "a" -> "INT",
+    "b" -> "INT",
+    "n" -> "BIGINT",
+    "m" -> "BIGINT",
+    "x" -> "DOUBLE",
+    "y" -> "DOUBLE",
+    "ts" -> "TIMESTAMP",
+    "us" -> "TIMESTAMP",
+    "ntz" -> "TIMESTAMP_NTZ",
+    "d" -> "DATE",
+    "e" -> "DATE",
+    "p" -> "DECIMAL(5, 2)",
+    "q" -> "DECIMAL(38, 0)",
+    "f" -> "BOOLEAN"
+  )
+
+  private def left(
+      condition: String,
+      column: String,
+      others: (String, String)*
+  ): Option[Possible] = {
+    val nulls = columns.map { case (name, sql) => s"CAST(NULL AS $sql) AS $name" }
+    val plan = spark
+      .sql(s"SELECT * FROM (SELECT ${nulls.mkString(", ")}) WHERE $condition")
+      .queryExecution
+      .analyzed
+    val filter = plan.collectFirst { case f: Filter => f }.get
+    val linear = new TermTranslation(BySide(filter.child.outputSet, AttributeSet.empty))
+    val translation = new ConditionTranslation(linear.leaf)
+    val solver = new Solver(translation.term(filter.condition))
+    def variable(name: String): Term =
+      translation.term(filter.child.output.find(_.name == name).get)
+    val known = others.map { case (name, sql) => variable(name) -> valueOf(name, sql) }
+    solver.solve(known) match {
+      case Narrowing.Infeasible => None
+      case Narrowing.Narrowed(values) => Some(values(variable(column)))
+      case Narrowing.Unchanged(values) => Some(values(variable(column)))
+    }
+  }
+
+  /** The value of a SQL text as a column's. */
+  private def valueOf(name: String, sql: String): Possible = {
+    val dataType = columns.toMap.apply(name)
+    val literal: Expression = spark
+      .sql(s"SELECT CAST($sql AS $dataType)")
+      .queryExecution
+      .optimizedPlan
+      .expressions
+      .head
+      .children
+      .headOption
+      .getOrElse(fail(s"no value: $sql"))
+    OrderedType.possible(literal.eval(), literal.dataType)
+  }
+
+  private def number(name: String, sql: String): Rational = valueOf(name, sql).values.single.get
+
+  private def inMode(key: SQLConf => Unit)(body: => Unit): Unit = {
+    key(spark.sessionState.conf)
+    try body
+    finally {
+      spark.conf.unset(SQLConf.ANSI_ENABLED.key)
+      spark.conf.unset(SQLConf.SESSION_LOCAL_TIMEZONE.key)
+    }
+  }
+  private def legacy(body: => Unit): Unit =
+    inMode(_.setConfString(SQLConf.ANSI_ENABLED.key, "false"))(body)
+  private def in(zone: String)(body: => Unit): Unit =
+    inMode(_.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone))(body)
+
+  private def points(xs: Long*) = IntervalSet.points(xs.map(Rational(_)))
+  private def between(from: Long, to: Long) = IntervalSet.closed(Rational(from), Rational(to))
+
+  private def contains(found: Option[Possible], name: String, sql: String): Unit =
+    assert(found.exists(_.contains(number(name, sql))), s"$found has no $sql")
+  private def lacks(found: Option[Possible], name: String, sql: String): Unit =
+    assert(!found.exists(_.contains(number(name, sql))), s"$found has $sql")
+
+  test("a * 2 = 2 without ANSI keeps -2147483647, whose double wraps to 2") {
+    legacy(contains(left("a * 2 = 2", "a"), "a", "-2147483647"))
+    assertEquals(left("a * 2 = 2", "a").map(_.values), Some(points(1)))
+  }
+
+  test("a div 2 = 1: a in [2, 3]") {
+    assertEquals(left("a div 2 = 1", "a").map(_.values), Some(between(2, 3)))
+  }
+
+  test("CAST(ts AS DATE) >= d and > d: from that midnight, from the next one") {
+    in("Europe/Berlin") {
+      val from = left("CAST(ts AS DATE) >= d", "ts", "d" -> "'2026-07-01'")
+      contains(from, "ts", "'2026-07-01 00:00:00'")
+      lacks(from, "ts", "'2026-06-30 23:59:59.999999'")
+      val after = left("CAST(ts AS DATE) > d", "ts", "d" -> "'2026-07-01'")
+      contains(after, "ts", "'2026-07-02 00:00:00'")
+      lacks(after, "ts", "'2026-07-01 23:59:59.999999'")
+    }
+  }
+
+  test("date_trunc('HOUR', ts) = date_trunc('HOUR', us): the whole hour") {
+    in("Europe/Berlin") {
+      val found = left(
+        "date_trunc('HOUR', ts) = date_trunc('HOUR', us)",
+        "ts",
+        "us" -> "'2026-07-01 10:30:00'"
+      )
+      contains(found, "ts", "'2026-07-01 10:00:00'")
+      contains(found, "ts", "'2026-07-01 10:59:59.999999'")
+      lacks(found, "ts", "'2026-07-01 11:00:00'")
+      lacks(found, "ts", "'2026-07-01 09:59:59.999999'")
+    }
+  }
+
+  test("unix_timestamp(ts) <= n keeps the whole second") {
+    in("UTC") {
+      val found = left("unix_timestamp(ts) <= n", "ts", "n" -> "0")
+      contains(found, "ts", "'1970-01-01 00:00:00.999999'")
+      lacks(found, "ts", "'1970-01-01 00:00:01'")
+    }
+  }
+
+  test("CAST(n AS DOUBLE) >= 2^53 + 2 keeps 2^53 + 1, which is rounded") {
+    val odd = "9007199254740993"
+    assertEquals(9007199254740993L.toDouble, 9007199254740992d)
+    contains(left("CAST(n AS DOUBLE) <= 9007199254740992D", "n"), "n", odd)
+    contains(left("CAST(n AS DOUBLE) >= 9007199254740992D", "n"), "n", odd)
+    lacks(left("CAST(n AS DOUBLE) > 9007199254740992D", "n"), "n", "9007199254740992")
+  }
+
+  test("NOT (a > b), a > b OR NULL, a <=> b") {
+    assertEquals(
+      left("NOT (a > b)", "a", "b" -> "5").map(_.values.upper),
+      Some(Bound.Closed(Rational(5)): Bound[Rational])
+    )
+    val either = left("a > b OR CAST(NULL AS BOOLEAN)", "a", "b" -> "5")
+    assertEquals(
+      either.map(p => (p.values.lower, p.mayBeNull)),
+      Some((Bound.Closed(Rational(6)): Bound[Rational], false))
+    )
+    assertEquals(left("a <=> b", "a", "b" -> "NULL"), Some(Possible.JustNull))
+  }
+
+  test("(a BETWEEN b AND b + 5) OR a IS NULL keeps NULL") {
+    val found = left("(a BETWEEN b AND b + 5) OR a IS NULL", "a", "b" -> "10")
+    assertEquals(found, Some(Possible(between(10, 15), Specials.Null)))
+  }
+
+  test("x > y keeps NaN, x <= y does not; -0.0 = 0.0") {
+    assertEquals(left("x > y", "x", "y" -> "1.5").map(_.mayBeNaN), Some(true))
+    assertEquals(left("x <= y", "x", "y" -> "1.5").map(_.mayBeNaN), Some(false))
+    contains(left("x = y", "x", "y" -> "'-0.0'"), "x", "0.0")
+  }
+
+  test("3000D + x <= 1e20D keeps x = 1e20") {
+    contains(left("3000D + x <= 1e20D", "x"), "x", "1e20")
+  }
+
+  test("DATE + INTERVAL 1 MONTH: 28 to 31 January all give 28 February") {
+    val found = left("d + INTERVAL 1 MONTH = e", "d", "e" -> "'2026-02-28'")
+    for (day <- 28 to 31) contains(found, "d", s"'2026-01-$day'")
+    lacks(found, "d", "'2026-01-27'")
+    lacks(found, "d", "'2026-02-01'")
+  }
+
+  test("TIMESTAMP + INTERVAL 1 DAY and + 24 HOURS at the spring change: 02:30 becomes 03:30") {
+    in("Europe/Berlin") {
+      for (interval <- Seq("INTERVAL 1 DAY", "INTERVAL 24 HOURS"))
+        contains(
+          left(s"ts + $interval = us", "ts", "us" -> "'2026-03-29 03:30:00'"),
+          "ts",
+          "'2026-03-28 02:30:00'"
+        )
+    }
+  }
+
+  test("ts - us BETWEEN 0 AND 5 minutes at the autumn change: an hour apart, and yet 0") {
+    in("Europe/Berlin") {
+      val found = left(
+        "ts - us BETWEEN INTERVAL 0 MINUTES AND INTERVAL 5 MINUTES",
+        "ts",
+        "us" -> "TIMESTAMP'2026-10-25 00:30:00Z'"
+      )
+      contains(found, "ts", "TIMESTAMP'2026-10-25 00:30:00Z'")
+      contains(found, "ts", "TIMESTAMP'2026-10-25 01:30:00Z'")
+      lacks(found, "ts", "TIMESTAMP'2026-10-25 03:00:00Z'")
+    }
+  }
+
+  test("CAST(ts AS TIMESTAMP_NTZ) = ntz in autumn: two instants") {
+    in("Europe/Berlin") {
+      val found = left("CAST(ts AS TIMESTAMP_NTZ) = ntz", "ts", "ntz" -> "'2026-10-25 02:30:00'")
+      contains(found, "ts", "TIMESTAMP'2026-10-25 00:30:00Z'")
+      contains(found, "ts", "TIMESTAMP'2026-10-25 01:30:00Z'")
+    }
+  }
+
+  test(
+    "date_trunc('DAY', ts) in America/St_Johns 2010, where a minute after midnight is yesterday"
+  ) {
+    in("America/St_Johns") {
+      val found =
+        left("date_trunc('DAY', ts) = date_trunc('DAY', us)", "ts", "us" -> "'2010-11-06 12:00:00'")
+      // 00:00:30 on the 7th, then the clock goes back to 23:01 on the 6th.
+      contains(found, "ts", "timestamp_seconds(1289097090)")
+    }
+  }
+
+  test("decimals: p * p = 0.01 keeps -0.10 and 0.10; what overflows is no value") {
+    val found = left("p * p = 0.01", "p")
+    contains(found, "p", "0.10")
+    contains(found, "p", "-0.10")
+    lacks(found, "p", "1.30")
+    legacy(assertEquals(left("q * q IS NULL AND q > 1", "q").map(_.mayBeNull), Some(false)))
+  }
+
+  test("x < y AND y < x ends without an answer, and n = 1 AND n = 2 with one") {
+    assert(left("x < y AND y < x", "x").isDefined)
+    assertEquals(left("n = 1 AND n = 2", "n"), None)
+  }
+
+  test("CASE, COALESCE, LEAST, GREATEST, IN and abs narrow what they choose from") {
+    assertEquals(
+      left("CASE WHEN f THEN a ELSE a + 10 END = 12", "a").map(_.values),
+      Some(Domain.Int.everything)
+    )
+    assertEquals(
+      left("CASE WHEN f THEN a ELSE a + 10 END = 12", "a", "f" -> "true").map(_.values),
+      Some(points(12))
+    )
+    assertEquals(
+      left("coalesce(a, 0) BETWEEN 3 AND 4", "a"),
+      Some(Possible.in(between(3, 4)))
+    )
+    assertEquals(
+      left("greatest(a, b) <= 7", "a", "b" -> "5").map(_.values.upper),
+      Some(Bound.Closed(Rational(7)): Bound[Rational])
+    )
+    assertEquals(left("a IN (1, 2, 9)", "a").map(_.values), Some(points(1, 2, 9)))
+    assertEquals(left("abs(a - b) <= 2", "a", "b" -> "7").map(_.values), Some(between(5, 9)))
+  }
+}

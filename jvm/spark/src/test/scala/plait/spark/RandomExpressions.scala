@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+/** Random expressions of a type over some columns, in random evaluation modes. */
+final class RandomExpressions(random: Random, values: RandomValues, zone: String) {
+  import RandomExpressions._
+
+  private def pick[A](from: A*): A = from(random.nextInt(from.size))
+  private def mode: EvalMode.Value = pick(EvalMode.ANSI, EvalMode.LEGACY, EvalMode.TRY)
+
+  /** Half of them conditions, half values. */
+  def condition(family: Family, columns: Seq[AttributeReference]): Expression =
+    if (random.nextInt(3) > 0) boolean(family, columns, 3)
+    else value(family, columns, pick(family.types: _*), 3)
+
+  private def boolean(f: Family, columns: Seq[AttributeReference], depth: Int): Expression = {
+    def sub() = boolean(f, columns, depth - 1)
+    def subject = pick(f.types: _*)
+    if (depth == 0) {
+      val booleans = columns.filter(_.dataType == BooleanType)
+      if (booleans.nonEmpty && random.nextBoolean()) pick(booleans: _*)
+      else Literal(pick[Any](true, false, null), BooleanType)
+    } else
+      random.nextInt(14) match {
+        case 0 => And(sub(), sub())
+        case 1 => Or(sub(), sub())
+        case 2 => Not(sub())
+        case 3 => IsNull(value(f, columns, subject, depth - 1))
+        case 4 => IsNotNull(value(f, columns, subject, depth - 1))
+        case 5 =>
+          val t = subject
+          val list = Seq.fill(1 + random.nextInt(5))(Literal(values.of(t), t))
+          In(value(f, columns, t, depth - 1), list)
+        case 6 if f.types.contains(DoubleType) => IsNaN(value(f, columns, DoubleType, depth - 1))
+        case 7 => If(sub(), sub(), sub())
+        case _ =>
+          val t = subject
+          def v = value(f, columns, t, depth - 1)
+          random.nextInt(6) match {
+            case 0 => LessThan(v, v)
+            case 1 => LessThanOrEqual(v, v)
+            case 2 => GreaterThan(v, v)
+            case 3 => GreaterThanOrEqual(v, v)
+            case 4 => EqualTo(v, v)
+            case _ => EqualNullSafe(v, v)
+          }
+      }
+  }
+
+  private def value(
+      f: Family,
+      columns: Seq[AttributeReference],
+      t: DataType,
+      depth: Int
+  ): Expression = {
+    def sub(of: DataType) = value(f, columns, of, depth - 1)
+    def leaf = {
+      val own = columns.filter(_.dataType == t)
+      if (own.nonEmpty && random.nextInt(4) > 0) pick(own: _*) else Literal(values.of(t), t)
+    }
+    val general: Seq[() => Expression] = Seq(
+      () => If(boolean(f, columns, depth - 1), sub(t), sub(t)),
+      () =>
+        CaseWhen(Seq.fill(2)(boolean(f, columns, depth - 1) -> sub(t)), pick(None, Some(sub(t)))),
+      () => Coalesce(Seq(sub(t), sub(t))),
+      () => Least(Seq(sub(t), sub(t))),
+      () => Greatest(Seq(sub(t), sub(t)))
+    )
+    if (depth == 0 || random.nextInt(5) == 0) leaf
+    else {
+      val own = special(f, columns, t, depth)
+      val candidate =
+        (if (own.nonEmpty && random.nextInt(5) > 0) pick(own: _*) else pick(general: _*)) ()
+      // The type checker may refuse what random types make; a column does then.
+      if (candidate.checkInputDataTypes().isSuccess && candidate.dataType == t) candidate else leaf
+    }
+  }
+
+  private def special(
+      f: Family,
+      columns: Seq[AttributeReference],
+      t: DataType,
+      depth: Int
+  ): Seq[() => Expression] = {
+    def sub(of: DataType) = value(f, columns, of, depth - 1)
+    def context = NumericEvalContext(mode, true)
+    def cast: Seq[() => Expression] = Seq { () =>
+      val from = pick(f.types: _*)
+      val m = mode
+      if (Cast.canCast(from, t) && (m == EvalMode.LEGACY || Cast.canAnsiCast(from, t)))
+        Cast(sub(from), t, Some(zone), m)
+      else sub(t)
+    }
+    def fails = random.nextBoolean()
+    t match {
+      case BooleanType => Seq(() => boolean(f, columns, depth))
+      case ByteType | ShortType | IntegerType | LongType =>
+        def same: Seq[() => Expression] = Seq(
+          () => Add(sub(t), sub(t), context),
+          () => Subtract(sub(t), sub(t), context),
+          () => Multiply(sub(t), sub(t), context),
+          () => Remainder(sub(t), sub(t), context),
+          () => Pmod(sub(t), sub(t), context),
+          () => UnaryMinus(sub(t), fails),
+          () => Abs(sub(t), fails),
+          () => Round(sub(t), Literal(random.nextInt(4) - 2), fails)
+        )
+        val long: Seq[() => Expression] =
+          if (t != LongType) Nil
+          else
+            Seq(
+              () => IntegralDivide(sub(LongType), sub(LongType), context),
+              () => Floor(sub(pick(f.types: _*)), fails),
+              () => Ceil(sub(pick(f.types: _*)), fails),
+              () => UnixSeconds(sub(TimestampType)),
+              () => UnixMillis(sub(TimestampType)),
+              () => UnixMicros(sub(TimestampType)),
+              () => ToUnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone))
+            )
+        val int: Seq[() => Expression] =
+          if (t != IntegerType) Nil
+          else Seq(() => DateDiff(sub(DateType), sub(DateType)), () => UnixDate(sub(DateType)))
+        same ++ cast ++ long ++ int
+      case d: DecimalType =>
+        def other = pick(f.types.collect { case x: DecimalType => x }: _*)
+        Seq[() => Expression](
+          () => Add(sub(other), sub(other), context),
+          () => Subtract(sub(other), sub(other), context),
+          () => Multiply(sub(other), sub(other), context),
+          () => Divide(sub(other), sub(other), context),
+          () => Remainder(sub(other), sub(other), context),
+          () => UnaryMinus(sub(d), fails),
+          () => Abs(sub(d), fails),
+          () => Round(sub(other), Literal(random.nextInt(5) - 2), fails),
+          () => Floor(sub(other), fails),
+          () => Ceil(sub(other), fails)
+        ).map(make => () => Cast(make(), d, Some(zone), mode)) ++ cast
+      case DoubleType | FloatType =>
+        Seq[() => Expression](
+          () => Add(sub(t), sub(t), context),
+          () => Subtract(sub(t), sub(t), context),
+          () => Multiply(sub(t), sub(t), context),
+          () => Divide(sub(t), sub(t), context),
+          () => Remainder(sub(t), sub(t), context),
+          () => Pmod(sub(t), sub(t), context),
+          () => UnaryMinus(sub(t), fails),
+          () => Abs(sub(t), fails),
+          () => Signum(sub(DoubleType)),
+          () => Round(sub(t), Literal(random.nextInt(3) - 1), fails)
+        ) ++ (if (t == DoubleType) elementary(sub(DoubleType), sub(DoubleType)) else Nil) ++ cast
+      case DateType =>
+        Seq[() => Expression](
+          () => DateAdd(sub(DateType), sub(IntegerType)),
+          () => DateSub(sub(DateType), Literal(random.nextInt(40) - 20)),
+          () => AddMonths(sub(DateType), Literal(random.nextInt(30) - 15)),
+          () => DateAddYMInterval(sub(DateType), sub(YearMonthIntervalType())),
+          () => TruncDate(sub(DateType), Literal(pick("WEEK", "MONTH", "QUARTER", "YEAR")))
+        ) ++ cast
+      case TimestampType | TimestampNTZType =>
+        val both = Seq[() => Expression](
+          () => TimestampAddInterval(sub(t), sub(DayTimeIntervalType()), Some(zone)),
+          () =>
+            TimestampAddInterval(
+              sub(t),
+              Literal(values.of(DayTimeIntervalType()), DayTimeIntervalType()),
+              Some(zone)
+            ),
+          () => TimestampAddYMInterval(sub(t), sub(YearMonthIntervalType()), Some(zone))
+        )
+        val zoned =
+          if (t == TimestampNTZType) Nil
+          else
+            Seq[() => Expression](
+              () =>
+                TruncTimestamp(
+                  Literal(
+                    pick(
+                      "SECOND",
+                      "MINUTE",
+                      "HOUR",
+                      "DAY",
+                      "WEEK",
+                      "MONTH",
+                      "QUARTER",
+                      "YEAR",
+                      "MILLISECOND"
+                    )
+                  ),
+                  sub(t),
+                  Some(zone)
+                ),
+              () => SecondsToTimestamp(sub(LongType)),
+              () => MillisToTimestamp(sub(LongType)),
+              () => MicrosToTimestamp(sub(LongType))
+            )
+        both ++ zoned ++ cast
+      case _: DayTimeIntervalType =>
+        def times = pick(TimestampType, TimestampNTZType)
+        Seq[() => Expression](
+          () => { val x = times; SubtractTimestamps(sub(x), sub(x), false, Some(zone)) },
+          () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
+          () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
+          () => UnaryMinus(sub(t), failOnError = true),
+          () => Abs(sub(t), failOnError = true)
+        )
+      case _: YearMonthIntervalType =>
+        Seq(() => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)))
+      case _ => Nil
+    }
+  }
+
+  private def elementary(x: => Expression, y: => Expression): Seq[() => Expression] = Seq(
+    () => Sqrt(x),
+    () => Cbrt(x),
+    () => Exp(x),
+    () => Expm1(x),
+    () => Log(x),
+    () => Log2(x),
+    () => Log10(x),
+    () => Log1p(x),
+    () => Sin(x),
+    () => Cos(x),
+    () => Tan(x),
+    () => Asin(x),
+    () => Acos(x),
+    () => Atan(x),
+    () => Sinh(x),
+    () => Cosh(x),
+    () => Tanh(x),
+    () => ToDegrees(x),
+    () => ToRadians(x),
+    () => Pow(x, Literal(pick(-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0))),
+    () => Pow(x, y),
+    () => Logarithm(Literal(pick(2.0, 10.0, 0.5)), x),
+    () => Logarithm(x, y)
+  )
+}
+
+object RandomExpressions {
+  final case class Family(
+      name: String,
+      types: Seq[DataType],
+      count: Int = 600,
+      zones: Seq[String] = Seq("UTC")
+  )
+
+  private val zones =
+    Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
+
+  val families: Seq[Family] = Seq(
+    Family("integers", Seq(ByteType, ShortType, IntegerType, LongType, BooleanType)),
+    Family("decimals", Seq(DecimalType(5, 2), DecimalType(9, 0), DecimalType(38, 10), IntegerType)),
+    Family("floating numbers", Seq(DoubleType, FloatType, LongType, IntegerType, BooleanType)),
+    Family("numbers of all kinds", Seq(DoubleType, DecimalType(12, 3), IntegerType, ByteType)),
+    Family("texts", Seq(StringType, BooleanType), 150),
+    Family(
+      "dates, timestamps and intervals",
+      Seq(
+        DateType,
+        TimestampType,
+        TimestampNTZType,
+        DayTimeIntervalType(),
+        YearMonthIntervalType(),
+        IntegerType,
+        LongType
+      ),
+      400,
+      zones
+    )
+  )
+}

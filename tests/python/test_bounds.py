@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: named conditions and the bounds of their variables; and an oracle for random ones."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nextafter, sqrt
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import plait
+from plait import Interval
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+
+
+def shown(condition: str, **known: Any) -> dict[str, str]:
+    return {name: repr(found) for name, found in plait.bounds(condition, **known).items()}
+
+
+def test_an_interval_condition_with_two_starts() -> None:
+    found = plait.bounds("a > b - 3 AND a < b + 10", a=(1, None), b=(6, None))
+    assert (found["a"].lower, found["a"].lower_open, found["a"].upper) == (3, True, None)
+    assert repr(found["b"]) == "[6, +inf)"
+
+
+def test_the_latest_value_of_one_side_bounds_the_other() -> None:
+    found = plait.bounds("left > right - 3 AND left < right + 10", right=1234)
+    assert repr(found["left"]) == "(1231, 1244)"
+    found = plait.bounds("left > right - 3 AND left < right + 10", right=(1234, None))
+    assert repr(found["left"]) == "(1231, +inf)"
+
+
+def test_eight_minutes_before_the_latest_timestamp() -> None:
+    noon = datetime(2026, 1, 1, 12, 34)
+    found = plait.bounds("l > r - INTERVAL 8 MINUTES", r=(noon, None))["l"]
+    # The timestamps after 12:26 begin one microsecond later.
+    assert found.lower == datetime(2026, 1, 1, 12, 26) + timedelta(microseconds=1)
+    assert datetime(2026, 1, 1, 12, 26) not in found
+    assert datetime(2026, 1, 1, 12, 27) in found
+    assert found.upper is None
+
+
+def test_the_roots_of_a_square() -> None:
+    found = plait.bounds("pow(x, 2) + y = 4", x=(1, 2), y=(-3, 1))
+    assert found["x"].lower in (sqrt(3), nextafter(sqrt(3), 0))
+    assert found["x"].lower ** 2 <= 3
+    assert (found["x"].upper, repr(found["y"])) == (2, "[0, 1]")
+    assert shown("x * x = 9/4") == {"x": "{-1.5} ∪ {1.5}"}
+
+
+REAL = {
+    "3 * a = 1": "{1/3}",
+    "abs(a - 7) <= 5": "[2, 12]",
+    "NOT (a > 3)": "(-inf, 3]",
+    "a BETWEEN -1 AND 0.1": "[-1, 1/10]",
+    "a NOT BETWEEN 1 AND 2": "(-inf, 1) ∪ (2, +inf)",
+    "a IN (1, 5, 2)": "{1} ∪ {2} ∪ {5}",
+    "a < 3 OR a > 7": "(-inf, 3) ∪ (7, +inf)",
+    "sqrt(a) <= 3": "[0, 9]",
+    "floor(a) = 2": "[2, 3)",
+    "1 / a > 2": "(0, 0.5)",
+    "pow(a, -2) = 4": "{-0.5} ∪ {0.5}",
+    "power(a, 3) = -8": "{-2}",
+    "greatest(a, 3) <= 5": "(-inf, 5]",
+    "if(a > 2, a, 10) < 5": "(2, 5)",
+    "CASE WHEN a > 2 THEN a ELSE 10 END < 5": "(2, 5)",
+    "a != a": "(-inf, +inf)",
+    "a = 1e-1": "{0.1}",
+    "a > 1 AND a < 0": "nothing",
+    "sqrt(a) < 0": "nothing",
+    "A > 1 AND a < 2": "(1, 2)",
+}
+
+
+@pytest.mark.parametrize("condition", REAL)
+def test_a_condition_over_real_numbers(condition: str) -> None:
+    assert [*shown(condition).values()] == [REAL[condition]]
+
+
+def test_elementary_functions_are_enclosed() -> None:
+    found = plait.bounds("exp(a) = 2")["a"]
+    assert found.lower < Fraction(6931471805599453, 10**16) < found.upper
+    assert found.upper - found.lower < 1e-14
+
+
+def test_a_condition_that_is_never_true_says_so() -> None:
+    found = plait.bounds("a > b AND b > a + 1", a=(0, 9), b=(0, 9))
+    assert not found
+    assert not found.feasible
+    assert not found["a"]
+    assert not plait.bounds("1 > 2")
+    assert plait.bounds("1 < 2")
+
+
+def test_ends_are_exact() -> None:
+    assert plait.bounds("b = a / 3", a=(1, Fraction(7, 2)))["b"] == plait.Bounds(
+        (Interval(Fraction(1, 3), Fraction(7, 6)),)
+    )
+    assert plait.bounds("b = a + 1", a=Decimal("0.1"))["b"].lower == Fraction(11, 10)
+    assert plait.bounds("b = a", a=0.1)["b"].lower == 0.1
+    assert plait.bounds("b = a", a=(-inf, 2.5))["b"] == plait.Bounds(
+        (Interval(None, Fraction(5, 2), lower_open=True),)
+    )
+
+
+def test_bounds_can_be_told_again() -> None:
+    found = plait.bounds("a < 3 OR a > 7")
+    assert repr(plait.bounds("a > 0", a=found["a"])["a"]) == "(0, 3) ∪ (7, +inf)"
+
+
+def test_qualified_names() -> None:
+    known: dict[str, Any] = {"r.s": (6, None)}
+    assert shown("l.s > r.s - 3", **known) == {"r.s": "[6, +inf)", "l.s": "(3, +inf)"}
+    assert shown("l.s > r.s - 3", types={"l.s": "int"}, **known)["l.s"] == "[4, +inf)"
+
+
+TYPED = {
+    "integers": ("a > 3 AND a < 7.5", {"a": "int"}, "[4, 7]"),
+    "integer division": ("a div 2 = 1", {"a": "int"}, "[2, 3]"),
+    "decimals": ("a > 3 AND a < 4", {"a": "decimal(9, 1)"}, "[3.1, 3.9]"),
+    "doubles": ("a >= 0.5 AND NOT isnan(a)", {"a": "double"}, "[0.5, +inf)"),
+    "NaN is above all": ("a > 2", {"a": "double"}, "[2.0000000000000004, +inf) or NaN"),
+    "NULL": ("a IS NULL OR a = 3", {"a": "bigint"}, "{3} or NULL"),
+    "dates": ("a - DATE'2026-01-01' = INTERVAL 3 DAYS", {"a": "date"}, "{2026-01-04}"),
+    "texts": ("a >= 'b' AND a < 'c'", {"a": "string"}, "['b', 'c')"),
+    "truth": ("NOT a", {"a": "boolean"}, "{False}"),
+    "between": ("a BETWEEN 1 AND 3", {"a": "int"}, "[1, 3]"),
+    "intervals": ("a > INTERVAL 1 DAY", {"a": "interval day to second"},
+                  "[1 day, 0:00:00.000001, +inf)"),
+    "months": ("a = INTERVAL 2 YEARS", {"a": "interval year to month"}, "{24}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_condition_over_spark_types(name: str) -> None:
+    condition, types, expected = TYPED[name]
+    assert shown(condition, types=types) == {"a": expected}
+
+
+def test_types_are_those_of_the_values() -> None:
+    assert shown("b > a", a=date(2026, 1, 1))["b"] == "[2026-01-02, +inf)"
+    assert shown("b > a", a="x")["b"] == "('x', +inf)"
+    assert shown("b <> a", a=True)["b"] == "{False}"
+    assert shown("b < a + a", a=timedelta(hours=1))["b"] == "(-inf, 1:59:59.999999]"
+    assert shown("b < a", types={"b": "int"}, a=(None, Decimal("2.5")))["b"] == "(-inf, 2]"
+
+
+def test_the_clock_is_that_of_the_session(spark: SparkSession) -> None:
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        # In the night of 2026-03-29 the clock goes from 2 to 3.
+        after = datetime(2026, 3, 29, 3, 30)
+        assert shown("b = a - INTERVAL 1 HOUR", a=after)["b"] == "{2026-03-29 01:30:00}"
+        aware = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
+        assert shown("b = a - INTERVAL 1 HOUR", a=aware)["b"] == "{2026-03-29 01:30:00+01:00}"
+        ntz = {"a": "timestamp_ntz", "b": "timestamp_ntz"}
+        found = shown("b = a - INTERVAL 1 HOUR", types=ntz, a=after)
+        assert found["b"] == "{2026-03-29 02:30:00}"
+        # In the night of 2026-10-25 it shows half past two twice.
+        for fold in (0, 1):
+            twice = datetime(2026, 10, 25, 2, 30, fold=fold)
+            (again,) = plait.bounds("b = a", a=twice)["b"].intervals
+            assert (again.lower, again.lower.fold) == (twice, fold)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_a_time_that_python_cannot_hold_is_an_end_outward() -> None:
+    found = plait.bounds("b > a + INTERVAL 9000 YEARS", a=datetime(2026, 1, 1))["b"]
+    assert (found.lower, found.upper) == (datetime.max, None)
+
+
+WRONG = {
+    "a >": "position",
+    "a > 3 AND foo(a) > 2": r"foo\(a\).* at position 11 ",
+    "a + 1": "at position 1 is no condition",
+    "pow(a, b) > 2": "whole number from -64 to 64",
+    "a > 'x'": "at position 5 has no meaning for real numbers",
+    "a > (SELECT 1)": "at position",
+    "a IS NULL": "at position 3 is no condition",
+}
+
+
+@pytest.mark.parametrize("condition", WRONG)
+def test_a_wrong_condition_is_one_sentence_that_names_the_place(condition: str) -> None:
+    with pytest.raises(plait.PlaitError, match=WRONG[condition]) as raised:
+        plait.bounds(condition)
+    assert "\n" not in str(raised.value)
+
+
+WRONG_CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a name that is not there": ("a > 3", {"aa": 1}, "does not name aa: it names a"),
+    "three ends": ("a > 3", {"a": (1, 2, 3)}, "pair"),
+    "no value": ("a > 3", {"a": [1]}, "no value"),
+    "a type that is none": ("a > 3", {"types": {"a": "nonsense"}}, "NONSENSE"),
+    "a type without order": ("a > 3", {"types": {"a": "binary"}}, "BINARY"),
+    "a value of another type": ("a > 3", {"types": {"a": "date"}, "a": 3}, "DATE"),
+    "no type": ("c > a", {"a": True, "b": 2, "types": {"b": "int"}}, "names c, a"),
+    "two types, and a third unknown": ("c > a OR c > b", {"a": True, "b": 2}, "type of c"),
+    "what Spark refuses": ("a + 1", {"types": {"a": "int"}}, "is not a boolean"),
+    "a subquery": ("a > (SELECT 1)", {"types": {"a": "int"}}, "subqueries"),
+    "NaN as an end": ("a > 1", {"a": (float("nan"), 2)}, "NaN"),
+}
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS)
+def test_a_wrong_call_is_one_sentence(call: str) -> None:
+    condition, arguments, expected = WRONG_CALLS[call]
+    with pytest.raises(plait.PlaitError, match=expected) as raised:
+        plait.bounds(condition, **arguments)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_trace_is_a_table_and_a_graph() -> None:
+    found = plait.trace("a > b - 3 AND a < b + 10", a=(1, None), b=(6, None))
+    assert "(b - 3)" in found.text
+    assert "downward" in str(found)
+    assert found.mermaid.startswith("flowchart BT")
+    assert repr(found.bounds["a"]) == "(3, +inf)"
+
+
+def test_explain_draws_the_condition_of_a_join(spark: SparkSession) -> None:
+    df = spark.sql(
+        "SELECT * FROM range(20) l JOIN range(20) r "
+        "ON l.id % 2 = r.id % 2 AND r.id BETWEEN l.id AND l.id + 3"
+    )
+    found = plait.explain(df, graph=True)
+    assert found.startswith(plait.explain(df))
+    assert "flowchart BT" in found
+    assert "AND" in found.split("flowchart BT")[1]
+
+
+def _number(chance: random.Random, depth: int) -> str:
+    if depth == 0 or chance.random() < 0.2:
+        return chance.choice(["a", "b", "c", str(chance.randint(-4, 9))])
+    x, y = _number(chance, depth - 1), _number(chance, depth - 1)
+    return chance.choice([f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"abs({x})", f"(- {x})"])
+
+
+def _truth(chance: random.Random, depth: int) -> str:
+    if depth == 0:
+        op = chance.choice(["<", "<=", "=", ">", ">=", "<>"])
+        return f"{_number(chance, 2)} {op} {_number(chance, 2)}"
+    x, y = _truth(chance, depth - 1), _truth(chance, depth - 1)
+    return chance.choice([f"({x} AND {y})", f"({x} OR {y})", f"(NOT ({x}))"])
+
+
+@pytest.mark.parametrize("types", [None, {"a": "int", "b": "int", "c": "int"}])
+def test_every_solution_is_within_the_bounds(types: dict[str, str] | None) -> None:
+    chance = random.Random(42)
+    solutions = 0
+    for _ in range(60):
+        condition = f"{_truth(chance, 2)} AND a + b + c < 100"
+        program = condition.replace("<>", "!=").replace("NOT", "not").replace("AND", "and")
+        program = program.replace("OR", "or").replace(" = ", " == ")
+        known = {name: (low := chance.randint(-3, 3), low + 3) for name in "abc"}
+        found = plait.bounds(condition, types=types, **known)
+        spaces = [range(known[name][0], known[name][1] + 1) for name in "abc"]
+        for values in ((a, b, c) for a in spaces[0] for b in spaces[1] for c in spaces[2]):
+            if eval(program, dict(zip("abc", values, strict=True))):
+                solutions += 1
+                assert found, condition
+                for name, value in zip("abc", values, strict=True):
+                    assert value in found[name], (condition, known, name, value)
+    assert solutions > 500
