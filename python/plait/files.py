@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plait.bounds import active_session, ask
+from plait.bounds import active_session, ask, encoded
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MICROS_A_UNIT = {
 WITH_UPPER_ENDS_OF_TEXTS = ("parquet-cpp-arrow", "parquet-mr")
 
 # Ends of what a column holds, as the JVM's side reads them, where they are known.
-Ends = tuple[dict[str, str] | None, dict[str, str] | None]
+Ends = tuple[dict[str, Any] | None, dict[str, Any] | None]
 UNKNOWN: Ends = (None, None)
 
 
@@ -167,7 +167,7 @@ def _ends(footer: Any, column: Any, data_type: DataType, least: Any, greatest: A
     found = UNKNOWN
     match data_type:
         case t.BooleanType() if physical == "BOOLEAN":
-            found = {"boolean": str(int(least))}, {"boolean": str(int(greatest))}
+            found = encoded(bool(least)), encoded(bool(greatest))
         case t.ByteType() | t.ShortType() | t.IntegerType() | t.LongType() if is_integer and (
             logical == "NONE" or '"isSigned":true' in about
         ):
@@ -197,20 +197,14 @@ def _ends(footer: Any, column: Any, data_type: DataType, least: Any, greatest: A
 
 
 def _numbers(least: Fraction, greatest: Fraction) -> Ends:
-    return {"number": str(least)}, {"number": str(greatest)}
+    return encoded(least), encoded(greatest)
 
 
 def _floats(least: float, greatest: float) -> Ends:
     """Of a least or a greatest NaN neither says anything; zeros are 0, whatever their sign."""
     if math.isnan(least) or math.isnan(greatest):
         return UNKNOWN
-
-    def end(x: float) -> dict[str, str]:
-        if math.isinf(x):
-            return {"number": "inf" if x > 0 else "-inf"}
-        return {"number": str(Fraction(x))}
-
-    return end(least), end(greatest)
+    return encoded(least), encoded(greatest)
 
 
 def _since(first_sure: int, least: int, greatest: int, kind: str) -> Ends:
@@ -238,8 +232,8 @@ def _texts(writer: str, least: bytes, greatest: bytes) -> Ends:
     return _text(least, is_end=True), _text(greatest, is_end=is_end)
 
 
-def _text(raw: bytes, *, is_end: bool) -> dict[str, str] | None:
+def _text(raw: bytes, *, is_end: bool) -> dict[str, Any] | None:
     try:
-        return {"text": raw.decode()} if is_end else None
+        return encoded(raw.decode()) if is_end else None
     except UnicodeDecodeError:
         return None

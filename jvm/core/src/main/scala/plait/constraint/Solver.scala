@@ -338,31 +338,6 @@ object Solver {
     override def length: Int = indices.length
   }
 
-  /** What is still to be done with each node, and what is known of it beside its values. */
-  final private class News(size: Int) {
-
-    /** Has an argument changed since this was computed? */
-    val isStale = new Array[Boolean](size)
-
-    /** Has this, or an argument, changed since the arguments were told of it? */
-    val isUntold = new Array[Boolean](size)
-
-    /** Has this surely a value? */
-    val isEvaluated = new Array[Boolean](size)
-
-    def clear(): Unit = {
-      java.util.Arrays.fill(isStale, false)
-      java.util.Arrays.fill(isUntold, true)
-      java.util.Arrays.fill(isEvaluated, false)
-    }
-
-    def copyFrom(that: News): Unit = {
-      System.arraycopy(that.isStale, 0, isStale, 0, size)
-      System.arraycopy(that.isUntold, 0, isUntold, 0, size)
-      System.arraycopy(that.isEvaluated, 0, isEvaluated, 0, size)
-    }
-  }
-
   sealed private trait Change
   private object Change {
     case object None extends Change
@@ -392,14 +367,4 @@ object Solver {
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
       RealOperation.unproduct(result, factors)
   }
-}
-
-/** What [[Solver]] found; `apply` gives what a term may be. */
-sealed trait Narrowing
-object Narrowing {
-  final case class Narrowed(values: Term => Possible) extends Narrowing
-  final case class Unchanged(values: Term => Possible) extends Narrowing
-
-  /** No assignment makes the condition TRUE. */
-  case object Infeasible extends Narrowing
 }

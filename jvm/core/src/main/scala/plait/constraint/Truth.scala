@@ -18,6 +18,5 @@ object Truth {
   implicit final class Ops(private val possible: Possible) extends AnyVal {
     def mayBeTrue: Boolean = possible.contains(Rational.One)
     def mayBeFalse: Boolean = possible.contains(Rational.Zero)
-    def isSurelyTrue: Boolean = mayBeTrue && !mayBeFalse && !possible.mayBeNull
   }
 }

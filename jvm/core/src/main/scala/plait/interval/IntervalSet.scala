@@ -39,7 +39,7 @@ final class IntervalSet private (one: Span[Rational], several: Vector[Span[Ratio
   def hull: Interval[Rational] =
     if (isEmpty) Interval.Empty else if (isOne) one else Span(lower, upper)
 
-  def contains(x: Rational): Boolean = if (isOne) holds(one, x) else several.exists(holds(_, x))
+  def contains(x: Rational): Boolean = if (isOne) one.contains(x) else several.exists(_.contains(x))
 
   /** The one number of a set of one. */
   def single: Option[Rational] = one match {
@@ -170,19 +170,6 @@ object IntervalSet {
 
   private def isWithin(a: Span[Rational], b: Span[Rational]): Boolean =
     compareLower(a.lower, b.lower) >= 0 && compareUpper(a.upper, b.upper) <= 0
-
-  private def holds(span: Span[Rational], x: Rational): Boolean = {
-    val isFrom = span.lower match {
-      case Closed(at) => at.compare(x) <= 0
-      case Open(at) => at.compare(x) < 0
-      case Unbounded => true
-    }
-    isFrom && (span.upper match {
-      case Closed(at) => x.compare(at) <= 0
-      case Open(at) => x.compare(at) < 0
-      case Unbounded => true
-    })
-  }
 
   private def hulled(spans: Vector[Span[Rational]]): Vector[Span[Rational]] =
     if (spans.size <= Most) spans

@@ -33,12 +33,8 @@ object SolvedChoice {
         .map(order => order -> new SolvedReach(conditions(side), side, order, own))
         .toMap
     }
-    val nullable = Side.both.flatMap { side =>
-      ranked(side)
-        .filter(reaches(side.other)(_).mayMatchNull)
-        .map(t => WhyNot.NullsMayMatch(side, s"$t"))
-    }
-    def usable(side: Side) = ranked(side).filterNot(reaches(side.other)(_).mayMatchNull)
+    def mayBeNull(side: Side)(term: Term) = reaches(side.other)(term).mayMatchNull
+    def usable(side: Side) = ranked(side).filterNot(mayBeNull(side))
     val choices = for {
       left <- usable(Side.Left)
       right <- usable(Side.Right)
@@ -57,7 +53,11 @@ object SolvedChoice {
             Side.both.map(s => WhyNot.EndlessReach(s, s"${best.orders(s.other).term}"))
           )
         )
-      case None => Left(nullable.headOption.getOrElse(WhyNot.NoComparison()))
+      case None =>
+        val nullable = Side.both.flatMap(side =>
+          ranked(side).filter(mayBeNull(side)).map(t => WhyNot.NullsMayMatch(side, s"$t"))
+        )
+        Left(nullable.headOption.getOrElse(WhyNot.NoComparison()))
     }
   }
 }

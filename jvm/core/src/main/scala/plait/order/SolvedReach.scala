@@ -63,7 +63,7 @@ final class SolvedReach(
   }
 
   /** Can the condition be TRUE although the order has no value? */
-  def mayMatchNull: Boolean = {
+  lazy val mayMatchNull: Boolean = {
     val state = start.clone()
     state(orderIndex) = Possible.JustNull
     solver.narrow(state)
@@ -72,11 +72,12 @@ final class SolvedReach(
   /** Does the reach of likely rows end in this direction? That is a guess, and only a guess hangs on
     * it: which order to run the join by.
     */
-  def ends(direction: Direction): Boolean = {
-    // A row that reaches nothing says nothing.
-    val found = SolvedReach.samples.flatMap(sample => possible(own.map(sample)))
-    found.nonEmpty && found.forall(isEnded(_, direction))
-  }
+  def ends(direction: Direction): Boolean =
+    likely.nonEmpty && likely.forall(isEnded(_, direction))
+
+  /** What likely rows reach; a row that reaches nothing says nothing. */
+  private lazy val likely: Seq[Possible] =
+    SolvedReach.samples.flatMap(sample => possible(own.map(sample)))
 
   /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not
     * overflow), not from the condition.

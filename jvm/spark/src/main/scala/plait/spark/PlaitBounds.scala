@@ -12,6 +12,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -142,7 +143,7 @@ object PlaitBounds {
 
   private def values(session: SparkSession, dataType: Option[DataType]): PlainValue = {
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    new PlainValue(dataType, ZoneId.of(zone, ZoneId.SHORT_IDS))
+    new PlainValue(dataType, DateTimeUtils.getZoneId(zone))
   }
 
   private def parsed(session: SparkSession, asked: JsonNode): Expression =

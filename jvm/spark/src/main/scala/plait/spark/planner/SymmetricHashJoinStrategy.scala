@@ -100,9 +100,10 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   ): Either[WhyNot, Pruning] = {
     val compared =
       splitConjunctivePredicates(condition).flatMap(c => translation.compare(c).map(_ -> c))
+    val conjunctOf = compared.toMap
     val offers = children.map(offered(_, translation))
     OrderChoice.best(compared.map(_._1).distinct, offers).map { choice =>
-      val text = new PruningText(choice, compared.toMap.apply(_).toString)
+      val text = new PruningText(choice, conjunctOf(_).toString)
       val served = new ServedOrder(new ConditionTranslation(translation.leaf))
       Pruning(
         BySide.make { side =>

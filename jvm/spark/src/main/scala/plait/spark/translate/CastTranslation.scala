@@ -4,7 +4,7 @@ package plait.spark.translate
 import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
 import org.apache.spark.sql.types._
 
-import plait.constraint.Term.{Call, Known}
+import plait.constraint.Term.{Call, Constant}
 import plait.constraint.{Arithmetic, Compared, Comparison, Overflow, Term}
 import plait.interval.FieldOperation.{Divide => Divided, Same}
 import plait.interval.StepOperation.{FloorQuotient, ToZero}
@@ -33,12 +33,9 @@ final private[translate] class CastTranslation(of: Spark => Term) {
     case Cast(c, to, _, mode) if c.dataType == TimestampType && isSeconds(to) =>
       seconds(c, to, mode)
     case Cast(c, TimestampType, _, _) if Integers.unapply(c.dataType) =>
-      val second = Known(possible(1000000L), Domain.Long, "1000000")
       val times = plait.interval.FieldOperation.Times
       Call(Arithmetic(times, Domain.Long, Domain.Timestamp, Overflow.Saturates), of(c), second)
   }
-
-  private def possible(x: Long) = plait.interval.Possible.only(Rational(x))
 
   private def domain(dataType: DataType): Domain = OrderedType.domain(dataType).get
 
@@ -57,7 +54,7 @@ final private[translate] class CastTranslation(of: Spark => Term) {
     (c.dataType, to) match {
       case (from @ Integers(), Integers()) if from.defaultSize <= to.defaultSize => of(c)
       case (_: NumericType, BooleanType) =>
-        Call(Compared(Comparison.NotEqual), of(c), Known(possible(0), domain(c.dataType), "0"))
+        Call(Compared(Comparison.NotEqual), of(c), Constant(0))
       case (Fractions(), Integers()) =>
         call(ToZero(Rational.One), c, to, overflow(c.dataType, to, mode))
       case (from, _) => call(Same, c, to, overflow(from, to, mode))
@@ -86,7 +83,8 @@ final private[translate] class CastTranslation(of: Spark => Term) {
     case _ => false
   }
 
-  private val micros = Rational(1000000)
+  /** In microseconds. */
+  private val second = Constant(1000000)
 
   private def seconds(c: Spark, to: DataType, mode: EvalMode.Value): Term = to match {
     case LongType => Call(floor(Domain.Long, Overflow.Fails), of(c))
@@ -96,10 +94,9 @@ final private[translate] class CastTranslation(of: Spark => Term) {
     case _ =>
       // Rounded once as a double, and once more as a quotient.
       val asDouble = Call(Arithmetic(Same, Domain.Timestamp, Domain.Double, Overflow.Fails), of(c))
-      val divisor = Known(possible(1000000L), Domain.Double, "1000000D")
-      Call(Arithmetic(Divided, Domain.Double, Domain.Double, Overflow.Fails), asDouble, divisor)
+      Call(Arithmetic(Divided, Domain.Double, Domain.Double, Overflow.Fails), asDouble, second)
   }
 
   private def floor(to: Domain, overflow: Overflow) =
-    Arithmetic(FloorQuotient(micros), Domain.Timestamp, to, overflow)
+    Arithmetic(FloorQuotient(Rational(second.value)), Domain.Timestamp, to, overflow)
 }

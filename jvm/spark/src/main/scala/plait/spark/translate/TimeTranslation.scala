@@ -8,13 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import plait.constraint.Term.{Call, Known}
+import plait.constraint.Term.{Call, Constant}
 import plait.constraint.{Arithmetic, Overflow, Term}
 import plait.interval.CalendarOperation.{PlusMonths, TruncateDate}
 import plait.interval.ClockOperation._
 import plait.interval.FieldOperation.{Minus, Plus, Times}
 import plait.interval.StepOperation.FloorQuotient
-import plait.interval.{Domain, Possible, Rational, RealOperation, TimeUnit}
+import plait.interval.{Domain, Rational, RealOperation, TimeUnit}
 
 /** Dates, timestamps and the time between them.
   *
@@ -36,7 +36,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case DateDiff(end, start) => Call(wrapping(Minus, Domain.Int), of(end), of(start))
     case SubtractDates(l, r, false) =>
       val days = Call(Arithmetic.exact(Minus), of(l), of(r))
-      Call(failing(Times, Domain.Integer, Domain.DayTimeInterval), days, whole(86400000000L))
+      Call(failing(Times, Domain.Integer, Domain.DayTimeInterval), days, Constant(86400000000L))
     case UnixDate(d) => of(d)
     case UnixSeconds(t) => units(t, 1000000L)
     case UnixMillis(t) => units(t, 1000L)
@@ -59,8 +59,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case TruncDate(d, Unit(unit: TimeUnit.OfDays)) =>
       Call(failing(TruncateDate(unit), Domain.Date, Domain.Date), of(d))
     case t @ TruncTimestamp(Unit(unit), c, _) =>
-      val zone = ZoneId.of(t.timeZoneId.get)
-      Call(failing(TruncateTimestamp(zone, unit), Domain.Timestamp, Domain.Timestamp), of(c))
+      Call(failing(TruncateTimestamp(t.zoneId, unit), Domain.Timestamp, Domain.Timestamp), of(c))
     case u @ ToUnixTimestamp(t, _, _, _) if isTime(t) => seconds(u, t)
     case u @ UnixTimestamp(t, _, _, _) if isTime(t) => seconds(u, t)
     case c @ Cast(t, DateType, _, _) if isTime(t) && t.dataType != DateType =>
@@ -70,7 +69,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
   }
 
   private def zone(e: TimeZoneAwareExpression, dataType: DataType): Option[ZoneId] =
-    if (dataType == TimestampType) Some(ZoneId.of(e.timeZoneId.get, ZoneId.SHORT_IDS)) else None
+    if (dataType == TimestampType) Some(e.zoneId) else None
 
   private def domain(e: Spark): Domain = OrderedType.domain(e.dataType).get
 
@@ -86,7 +85,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
   private def local(e: TimeZoneAwareExpression, t: Spark): Term = t.dataType match {
     case TimestampNTZType => of(t)
     case DateType =>
-      Call(failing(Times, Domain.Date, Domain.TimestampNtz), of(t), whole(86400000000L))
+      Call(failing(Times, Domain.Date, Domain.TimestampNtz), of(t), Constant(86400000000L))
     case _ =>
       val toLocal = ToLocal(zone(e, TimestampType).get)
       Call(failing(toLocal, Domain.Timestamp, Domain.TimestampNtz), of(t))
@@ -105,8 +104,6 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     Call(failing(FloorQuotient(Rational(1000000)), Domain.Timestamp, Domain.Long), counted)
   }
 
-  private def whole(x: Long): Term = Known(Possible.only(Rational(x)), Domain.Long, x.toString)
-
   private def failing(operation: RealOperation, from: Domain, to: Domain) =
     Arithmetic(operation, from, to, Overflow.Fails)
 
@@ -117,7 +114,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     Call(failing(FloorQuotient(Rational(micros)), Domain.Timestamp, Domain.Long), of(t))
 
   private def instant(c: Spark, micros: Long): Term =
-    Call(failing(Times, Domain.Long, Domain.Timestamp), of(c), whole(micros))
+    Call(failing(Times, Domain.Long, Domain.Timestamp), of(c), Constant(micros))
 }
 
 private[translate] object TimeTranslation {

@@ -40,7 +40,7 @@ final class TypedCondition(
 
   val term: Term = {
     val whole = new ConditionTranslation(leaf)
-    whole.term(TypedCondition.plain(resolved))
+    whole.term(resolved)
   }
 
   private def resolved: Expression = {
@@ -67,17 +67,5 @@ final class TypedCondition(
     val found = free.find(!taken(_)).get
     taken += found
     found
-  }
-}
-
-object TypedCondition {
-
-  /** What stands for another expression gives way to it, as in an optimized plan. */
-  private def plain(e: Expression): Expression = e match {
-    case r: RuntimeReplaceable => plain(r.replacement)
-    case With(child, definitions) =>
-      val meant = definitions.map(d => d.id -> d.child).toMap
-      plain(child.transform { case ref: CommonExpressionRef => meant(ref.id) })
-    case other => other.mapChildren(plain)
   }
 }
