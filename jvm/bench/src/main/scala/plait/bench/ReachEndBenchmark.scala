@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit
 import org.openjdk.jmh.annotations._
 
 import plait.order.ReachEnd
-import plait.order.ReachEnd.{Formula, Openness}
+import plait.order.ReachEnd.{Openness, WholeFormula}
 
 /** What one end of a reach takes for a row; with `-prof gc`, that it allocates nothing.
   *
@@ -24,8 +24,8 @@ class ReachEndBenchmark {
   private val end = ReachEnd(
     ReachEnd.Low,
     Seq(
-      Formula(-7, Seq((0, 1)), Openness.Closed),
-      Formula(-4, Seq((0, 1), (1, 1)), Openness.Open)
+      WholeFormula(-7, Seq((0, 1)), Openness.Closed),
+      WholeFormula(-4, Seq((0, 1), (1, 1)), Openness.Open)
     )
   )
   private val values = Array(0L, 60L)

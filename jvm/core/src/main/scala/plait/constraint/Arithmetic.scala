@@ -52,7 +52,17 @@ final case class Arithmetic(
 ) extends Operation {
   def name: String = operation.name
 
-  override def forward(arguments: IndexedSeq[Possible]): Possible = {
+  /** Nothing but numbers and NULL goes in, and comes out. */
+  private val isPlain = overflow == Overflow.Fails && !from.hasNaN && !domain.hasNaN
+
+  override def forward(arguments: IndexedSeq[Possible]): Possible =
+    if (isPlain) {
+      val rounded = domain.round(operation.forward(new Arithmetic.Sets(arguments)))
+      val isNull = specialsOf(arguments).hasNull
+      Possible(rounded.intersect(domain.everything), specials(isNull, isNaN = false))
+    } else forwardWithSpecials(arguments)
+
+  private def forwardWithSpecials(arguments: IndexedSeq[Possible]): Possible = {
     val sets = exact(arguments)
     val seen = specialsOf(arguments)
     val nulls = seen.hasNull || nansGiveNull(arguments) ||
@@ -77,6 +87,30 @@ final case class Arithmetic(
   }
 
   override def backward(
+      result: Possible,
+      arguments: IndexedSeq[Possible],
+      index: Int
+  ): Possible =
+    if (isPlain) plainBackward(result, arguments, index)
+    else backwardWithSpecials(result, arguments, index)
+
+  private def plainBackward(
+      result: Possible,
+      arguments: IndexedSeq[Possible],
+      index: Int
+  ): Possible = {
+    val own = arguments(index)
+    if (result.mayBeNull && specialsOf(arguments, index).hasNull) own
+    else {
+      val kept = specials(result.mayBeNull, isNaN = false) & own.specials
+      val source = domain.unround(result.values)
+      val values =
+        own.values.intersect(operation.backward(source, new Arithmetic.Sets(arguments), index))
+      if ((values eq own.values) && kept == own.specials) own else Possible(values, kept)
+    }
+  }
+
+  private def backwardWithSpecials(
       result: Possible,
       arguments: IndexedSeq[Possible],
       index: Int

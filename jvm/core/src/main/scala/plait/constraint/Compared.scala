@@ -88,7 +88,7 @@ object Compared {
     )))
 
   private def isBelow(lower: Bound[Rational], upper: Bound[Rational]): Boolean =
-    lower == Unbounded || upper == Unbounded || Bound.at(lower) < Bound.at(upper)
+    !lower.isBounded || !upper.isBounded || Bound.at(lower) < Bound.at(upper)
 
   private val numbers = Possible.in(IntervalSet.All)
   private val numbersOrNaN = Possible(IntervalSet.All, Specials.NaN)

@@ -3,7 +3,7 @@ package plait.constraint
 
 import plait.constraint.Term._
 import plait.interval.Interval._
-import plait.interval.{Ends, FieldOperation, Interval}
+import plait.interval.{Domain, Ends, FieldOperation, Interval, RealOperation, Specials}
 
 /** The two sweeps over a comparison, seen as a graph of terms.
   *
@@ -25,8 +25,11 @@ import plait.interval.{Ends, FieldOperation, Interval}
   *     |a| ∈ I   ⇒   a ∈ [-u, u]                   u: the upper end of I
   * }}}
   *
-  * Run over numbers (`E = BigInt`) it answers for one assignment; run over formulas (`E = Affine`)
-  * with the row's own columns as points it answers for every row at once.
+  * Where Spark rounds a result, `I` is widened first to all that is rounded into it.
+  *
+  * Run over numbers (`E = BigInt`) it answers for one assignment; run over formulas (`E = Affine`, and
+  * `E = RealFormula` where results are rounded) with the row's own columns as points it answers for
+  * every row at once.
   *
   * Conventions:
   *   1. `narrowed` is a superset of the values of `target` in pairs for which the comparison is
@@ -34,6 +37,7 @@ import plait.interval.{Ends, FieldOperation, Interval}
   *   2. Several intervals come back where `target` stands in several places; each holds every
   *      solution, so their intersection does.
   *   3. One pass. What a second comparison says of a third variable is not carried over.
+  *   4. NaN is no number: an interval says where a value lies if it is not NaN.
   *
   * @param known
   *   where a variable's values lie, if it has one
@@ -47,8 +51,32 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
     case Subtract(l, r) => minus(upward(l), upward(r))
     case Negate(c) => negate(upward(c))
     case Scale(c, k) => times(upward(c), k)
-    case _: Known | _: Call => All
+    case Known(possible, domain, _) =>
+      val number = if (possible.specials == Specials.None) possible.values.single else None
+      number.flatMap(ends.known(_, domain)).fold[Interval[E]](All)(point)
+    case Call(Sweeps.Invertible(operation), arguments) =>
+      rounded(upward(operation.operation, arguments), operation, arguments)
+    case _: Call => All
   }
+
+  private def upward(operation: RealOperation, arguments: Seq[Term]): Interval[E] =
+    operation match {
+      case FieldOperation.Plus => plus(upward(arguments(0)), upward(arguments(1)))
+      case FieldOperation.Minus => minus(upward(arguments(0)), upward(arguments(1)))
+      case FieldOperation.Negate => negate(upward(arguments(0)))
+      case FieldOperation.Same => upward(arguments(0))
+      case _ => All
+    }
+
+  /** What exact results in an interval are rounded to, and what is rounded into it: a step of the
+    * grid further out holds both.
+    */
+  private def rounded(
+      set: Interval[E],
+      operation: Arithmetic,
+      arguments: Seq[Term]
+  ): Interval[E] =
+    if (Sweeps.isExact(operation, arguments)) set else unrounded(set, operation.domain)
 
   /** The intervals of `target` to which `comparison` being TRUE narrows it; none if it stands in
     * neither side of it.
@@ -93,10 +121,55 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
           downward(l, plus(to, upward(r)), target) ++ downward(r, minus(upward(l), to), target)
         case Negate(c) => downward(c, negate(to), target)
         case Scale(c, k) => downward(c, over(to, k), target)
-        // Where it wraps, the absolute value of the least integer is that integer.
-        case Call(Arithmetic(FieldOperation.Absolute, _, _, overflow), Seq(c))
-            if overflow != Overflow.Wraps =>
-          downward(c, unsigned(to), target)
+        case Call(Sweeps.Invertible(operation), arguments) =>
+          downward(operation.operation, arguments, rounded(to, operation, arguments), target)
         case _: Variable | _: Constant | _: Known | _: Call => Nil
       }
+
+  private def downward(
+      operation: RealOperation,
+      arguments: Seq[Term],
+      to: Interval[E],
+      target: Term
+  ): Seq[Interval[E]] = {
+    def first(set: Interval[E]) = downward(arguments(0), set, target)
+    def second(set: Interval[E]) = downward(arguments(1), set, target)
+    operation match {
+      case FieldOperation.Plus =>
+        first(minus(to, upward(arguments(1)))) ++ second(minus(to, upward(arguments(0))))
+      case FieldOperation.Minus =>
+        first(plus(to, upward(arguments(1)))) ++ second(minus(upward(arguments(0)), to))
+      case FieldOperation.Negate => first(negate(to))
+      case FieldOperation.Absolute => first(unsigned(to))
+      case FieldOperation.Same => first(to)
+      case _ => Nil
+    }
+  }
+}
+
+object Sweeps {
+
+  /** What may be taken back: where it wraps, or gives the nearest for what does not fit, nothing can
+    * be said of its arguments. (Where it wraps, the absolute value of the least integer is that
+    * integer.)
+    */
+  private object Invertible {
+    def unapply(operation: Operation): Option[Arithmetic] = operation match {
+      case a @ Arithmetic(_, _, _, Overflow.Fails | Overflow.GivesNull) => Some(a)
+      case _ => None
+    }
+  }
+
+  /** Is a result of this type never rounded? */
+  private def isExact(operation: Arithmetic, arguments: Seq[Term]): Boolean =
+    (operation.operation, operation.domain) match {
+      case (FieldOperation.Negate | FieldOperation.Absolute, _) => true
+      case (_, _: Domain.Whole) => true
+      case (_, to: Domain.Decimal) =>
+        arguments.map(_.domain).forall {
+          case from: Domain.Decimal => from.scale <= to.scale
+          case from => from.isInstanceOf[Domain.Whole]
+        }
+      case _ => false
+    }
 }

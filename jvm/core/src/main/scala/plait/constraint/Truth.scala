@@ -10,8 +10,8 @@ object Truth {
 
   /** The eight sets there are: TRUE is 1, FALSE is 2, NULL is 4. */
   private val all: Array[Possible] = {
-    val both = IntervalSet.points(Seq(Rational.Zero, Rational.One))
-    val numbers = Seq(Possible.Nothing, Possible.True, Possible.False, Possible.in(both))
+    val both = Possible.in(Domain.Boolean.everything)
+    val numbers = Seq(Possible.Nothing, Possible.True, Possible.False, both)
     (numbers ++ numbers.map(_.withNull)).toArray
   }
 

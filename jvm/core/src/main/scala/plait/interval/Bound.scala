@@ -10,12 +10,12 @@ sealed trait Bound[+E] {
   import Bound._
 
   def map[F](f: E => F): Bound[F] = this match {
-    case Unbounded => Unbounded
     case Closed(at) => Closed(f(at))
     case Open(at) => Open(f(at))
+    case Unbounded => Unbounded
   }
 
-  def isBounded: Boolean = this != Unbounded
+  def isBounded: Boolean = this ne Unbounded
 }
 
 object Bound {
@@ -23,11 +23,13 @@ object Bound {
   final case class Closed[+E](at: E) extends Bound[E]
   final case class Open[+E](at: E) extends Bound[E]
 
+  def closed[E](at: Option[E]): Bound[E] = at.fold[Bound[E]](Unbounded)(Closed(_))
+
   /** Where a bound stands that is not missing. */
   def at[E](bound: Bound[E]): E = bound match {
-    case Closed(x) => x
-    case Open(x) => x
-    case Unbounded => throw new IllegalArgumentException("an unbounded end stands nowhere")
+    case closed: Closed[E] => closed.at
+    case open: Open[E] => open.at
+    case _ => throw new IllegalArgumentException("an unbounded end stands nowhere")
   }
 
   /** Lower ends from low to high: `-inf`, then `[3`, then `(3`. */
@@ -56,11 +58,12 @@ object Bound {
   /** The end of a sum: bounded if both are, and open if one of them is (`x < 3`, `y <= 4` give `x +
     * y < 7`).
     */
-  def combine[E](a: Bound[E], b: Bound[E])(f: (E, E) => E): Bound[E] = (a, b) match {
-    case (Unbounded, _) | (_, Unbounded) => Unbounded
-    case (Closed(x), Closed(y)) => Closed(f(x, y))
-    case (Closed(x), Open(y)) => Open(f(x, y))
-    case (Open(x), Closed(y)) => Open(f(x, y))
-    case (Open(x), Open(y)) => Open(f(x, y))
-  }
+  def combine[E](a: Bound[E], b: Bound[E])(f: (E, E) => E): Bound[E] =
+    if ((a eq Unbounded) || (b eq Unbounded)) Unbounded
+    else {
+      val sum = f(at(a), at(b))
+      if (isOpen(a) || isOpen(b)) Open(sum) else Closed(sum)
+    }
+
+  def isOpen(bound: Bound[_]): Boolean = bound.isInstanceOf[Open[_]]
 }

@@ -5,13 +5,22 @@ package plait.interval
   *
   * Laws: `plus` is commutative and associative, `negate` its inverse, `times(x, k) = x + ... + x`
   * (k times), all exact. A division may answer `None` where the quotient has no form in `E`; the
-  * caller then drops the end.
+  * caller then drops the end. So does `known` for a number
+  * that is none in `E`, and `beyond` where rounding cannot be taken back.
   */
 trait Ends[E] {
   def constant(x: BigInt): E
+
+  /** A number of this domain. */
+  def known(x: Rational, domain: Domain): Option[E]
   def plus(a: E, b: E): E
   def negate(a: E): E
   def times(a: E, factor: BigInt): E
+
+  /** As an end of a set of rounded results: the end of the set of exact results that are rounded to
+    * them in this domain.
+    */
+  def beyond(a: E, domain: Domain): Option[E]
 
   /** The greatest `q` with `factor * q <= a`, for a positive factor. */
   def floorDivide(a: E, factor: BigInt): Option[E]
@@ -24,6 +33,11 @@ trait Ends[E] {
 object Ends {
   implicit object Numbers extends Ends[BigInt] {
     def constant(x: BigInt): BigInt = x
+    def known(x: Rational, domain: Domain): Option[BigInt] = Option.when(x.isWhole)(x.numerator)
+    def beyond(a: BigInt, domain: Domain): Option[BigInt] = domain match {
+      case _: Domain.Whole => Some(a)
+      case _ => None
+    }
     def plus(a: BigInt, b: BigInt): BigInt = a + b
     def negate(a: BigInt): BigInt = -a
     def times(a: BigInt, factor: BigInt): BigInt = a * factor

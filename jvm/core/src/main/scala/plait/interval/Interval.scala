@@ -40,19 +40,12 @@ object Interval {
   }
 
   final case class Span[+E](lower: Bound[E], upper: Bound[E]) extends Interval[E] {
-    def contains[F >: E](x: F)(implicit order: Ordering[F]): Boolean = {
-      val above = lower match {
-        case Unbounded => true
-        case Closed(at) => order.lteq(at, x)
-        case Open(at) => order.lt(at, x)
-      }
-      val below = upper match {
-        case Unbounded => true
-        case Closed(at) => order.lteq(x, at)
-        case Open(at) => order.lt(x, at)
-      }
-      above && below
-    }
+    def contains[F >: E](x: F)(implicit order: Ordering[F]): Boolean =
+      (!lower.isBounded || isIn(order.compare(Bound.at(lower), x), lower)) &&
+        (!upper.isBounded || isIn(order.compare(x, Bound.at(upper)), upper))
+
+    private def isIn(place: Int, end: Bound[_]): Boolean =
+      place < 0 || (place == 0 && !Bound.isOpen(end))
 
     override def toString: String = {
       val from = lower match {
@@ -105,11 +98,11 @@ object Interval {
   def over[E](a: Interval[E], factor: BigInt)(implicit ends: Ends[E]): Interval[E] = {
     require(factor > 0, s"a scale is positive, not $factor")
     def divided(bound: Bound[E], closed: E => Option[E], open: E => Option[E]): Bound[E] =
-      (bound match {
-        case Unbounded => None
-        case Closed(at) => closed(at).map(Closed(_))
-        case Open(at) => open(at).map(Open(_))
-      }).getOrElse(Unbounded)
+      bound match {
+        case Unbounded => Unbounded
+        case Closed(at) => Bound.closed(closed(at))
+        case Open(at) => open(at).fold[Bound[E]](Unbounded)(Open(_))
+      }
     a match {
       // 3x >= 7 is x >= ceil(7/3); 3x > 7 is x > floor(7/3); the upper end is the mirror.
       case Span(lower, upper) =>
@@ -120,6 +113,18 @@ object Interval {
       case Empty => Empty
     }
   }
+
+  /** What is rounded to a value in `a`, in this domain. Which of the two neighbours of an end it is
+    * that is still rounded to it is not told apart, so what was open becomes closed.
+    */
+  def unrounded[E](a: Interval[E], domain: Domain)(implicit ends: Ends[E]): Interval[E] =
+    (a, domain) match {
+      case (_, _: Domain.Whole) | (Empty, _) => a
+      case (Span(lower, upper), _) =>
+        def moved(bound: Bound[E]): Bound[E] =
+          if (bound.isBounded) Bound.closed(ends.beyond(Bound.at(bound), domain)) else Unbounded
+        Span(moved(lower), moved(upper))
+    }
 
   /** What is in both. Only for ends that can be compared. */
   def intersect[E](a: Interval[E], b: Interval[E])(implicit order: Ordering[E]): Interval[E] =
@@ -133,9 +138,8 @@ object Interval {
 
   /** Have the ends passed each other? */
   def isEmpty[E](lower: Bound[E], upper: Bound[E])(implicit order: Ordering[E]): Boolean =
-    (lower, upper) match {
-      case (Unbounded, _) | (_, Unbounded) => false
-      case (Closed(from), Closed(to)) => order.gt(from, to)
-      case _ => order.gteq(Bound.at(lower), Bound.at(upper))
+    lower.isBounded && upper.isBounded && {
+      val place = order.compare(Bound.at(lower), Bound.at(upper))
+      place > 0 || (place == 0 && (Bound.isOpen(lower) || Bound.isOpen(upper)))
     }
 }

@@ -25,7 +25,7 @@ object Specials {
   * {{{
   * l.s with l.s > 3 known         (3, +inf)
   * r.price, a double column       [-inf, inf] or NULL or NaN
-  * l.s < r.s                      {0} ∪ {1} or NULL      the three truth values
+  * l.s < r.s                      [0, 1] or NULL         the three truth values
   * }}}
   *
   * Conventions:

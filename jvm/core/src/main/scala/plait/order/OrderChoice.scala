@@ -40,10 +40,16 @@ final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {
   */
 object OrderChoice {
 
-  /** @param offered orders that a side has without sorting */
+  /** @param offered
+    *   orders that a side has without sorting
+    * @param known
+    *   what holds for all rows of a side alone, as the filters below the join say; it narrows what
+    *   the other side reaches, and decides nothing
+    */
   def best(
       conjunction: Seq[Compare],
-      offered: BySide[Seq[Order]]
+      offered: BySide[Seq[Order]],
+      known: BySide[Seq[Compare]] = BySide(Nil, Nil)
   ): Either[WhyNot, OrderChoice] = {
     val across = conjunction.filter(c => c.sides.size == 2 && c.op != Comparison.NotEqual)
     val candidates = BySide.make(side => across.flatMap(candidatesOf(side, _)).distinct)
@@ -66,9 +72,17 @@ object OrderChoice {
       // maxBy keeps the first of equals.
       val best = choices.maxBy(score(_, offered))
       val reasons = Side.both.flatMap(best.whyNotPruned)
-      if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(best)
+      if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(narrowed(best, known))
     }
   }
+
+  private def narrowed(choice: OrderChoice, known: BySide[Seq[Compare]]): OrderChoice =
+    choice.copy(reaches = BySide.make { side =>
+      val order = choice.orders(side.other).term
+      val alone = known(side.other).filter(_.sides == Set(side.other))
+      val (own, more) = (choice.reaches(side), Reach.of(side, order, alone))
+      Reach(own.lower ++ more.lower, own.upper ++ more.upper)
+    })
 
   private def candidatesOf(side: Side, comparison: Compare): Seq[Term] =
     Seq(comparison.left, comparison.right).flatMap(largestOver(side, _)).map(withoutConstants)

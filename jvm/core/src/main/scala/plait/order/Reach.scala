@@ -2,16 +2,21 @@
 package plait.order
 
 import plait.Side
-import plait.constraint.{Affine, Compare, Sweeps, Term}
+import plait.constraint.Term.{Call, Known, Variable}
+import plait.constraint.{Affine, Compare, Formula, RealFormula, Sweeps, Term}
 import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval.Interval.Span
-import plait.interval.{Bound, Interval}
+import plait.interval.{Bound, Domain, Interval}
 
-/** One end of a reach as one comparison gives it: a formula over the row's own columns. */
-final case class ReachBound(at: Bound[Affine], from: Compare) {
+/** One end of a reach as one comparison gives it: a formula over the row's own columns.
+  *
+  * @param target
+  *   the order of the other side that it is an end of
+  */
+final case class ReachBound(at: Bound[Formula], from: Compare, target: Term) {
   require(at.isBounded, "an end that is missing is no bound")
 
-  def formula: Affine = at match {
+  def formula: Formula = at match {
     case Closed(x) => x
     case Open(x) => x
     case Unbounded => throw new IllegalStateException("unreachable by construction")
@@ -34,8 +39,10 @@ final case class ReachBound(at: Bound[Affine], from: Compare) {
   *   2. NULL: each comparison rejects it. A row is out of reach of everything (it is dead) as soon
   *      as one variable of one bound has no value; a row of the other side whose order has none
   *      is in no reach.
-  *   3. Overflow: ends are computed with [[Saturating]], outward.
+  *   3. Overflow and rounding: ends of integers are computed with [[Saturating]], those of decimals
+  *      and floating numbers as [[RealStep]]s, both outward.
   *   4. Ends in ranks are closed: see [[ReachEnd]].
+  *   5. NaN: where the order may be NaN, a reach has no upper end.
   */
 final case class Reach(lower: Seq[ReachBound], upper: Seq[ReachBound]) {
 
@@ -51,18 +58,48 @@ object Reach {
 
   /** The reach of a row of `side` in `order`, a term over the other side, under a conjunction. */
   def of(side: Side, order: Term, conjunction: Seq[Compare]): Reach = {
-    // The row's own variables are points; of the other side's nothing is known.
-    val sweeps =
-      new Sweeps[Affine](v => if (v.side == side) Interval.point(Affine.of(v)) else Interval.All)
-    val spans = for {
-      comparison <- conjunction
-      Span(lower, upper) <- sweeps.narrowed(comparison, order)
-    } yield (bound(lower, comparison), bound(upper, comparison))
-    Reach(spans.flatMap(_._1).distinct, spans.flatMap(_._2).distinct)
+    // NaN stands above all numbers: where it may match, the reach has no upper end.
+    lazy val mayBeNaN = order.domain.hasNaN && SolvedReach.mayMatchNaN(side, order, conjunction)
+    val bounds = conjunction.filter(_.holds(order)).map { comparison =>
+      val (lower, upper) = ends(spans(side, order, comparison), comparison, order)
+      (lower, if (isRounded(comparison) && upper.nonEmpty && mayBeNaN) Nil else upper)
+    }
+    Reach(bounds.flatMap(_._1).distinct, bounds.flatMap(_._2).distinct)
   }
 
-  private def bound(end: Bound[Affine], from: Compare): Option[ReachBound] =
-    Option(end).filter(_.isBounded).map(ReachBound(_, from)).filter { b =>
+  /** The row's own variables are points; of the other side's nothing is known. */
+  private def spans(side: Side, order: Term, comparison: Compare): Seq[Interval[Formula]] = {
+    def own[E](v: Variable, of: Variable => E): Interval[E] =
+      if (v.side == side) Interval.point(of(v)) else Interval.All
+    if (!isRounded(comparison))
+      new Sweeps[Affine](own(_, Affine.of)).narrowed(comparison, order)
+    else if ((order +: variables(comparison)).forall(t => RealRank.of(t.domain).isDefined))
+      new Sweeps[RealFormula](own(_, RealFormula.of)).narrowed(comparison, order)
+    else Nil
+  }
+
+  private def ends(spans: Seq[Interval[Formula]], from: Compare, order: Term) = {
+    val found = spans.collect { case Span(lower, upper) =>
+      (bound(lower, from, order), bound(upper, from, order))
+    }
+    (found.flatMap(_._1), found.flatMap(_._2))
+  }
+
+  private def bound(end: Bound[Formula], from: Compare, order: Term): Option[ReachBound] =
+    Option(end).filter(_.isBounded).map(ReachBound(_, from, order)).filter { b =>
       b.formula.coefficients.values.forall(_.abs <= LargestCoefficient)
     }
+
+  /** Does it hold numbers that are no integers? Two columns alone are compared by their ranks. */
+  private def isRounded(comparison: Compare): Boolean =
+    Seq(comparison.left, comparison.right).flatMap(nodes).exists {
+      case _: Known => true
+      case Call(_, arguments) => arguments.exists(!_.domain.isInstanceOf[Domain.Whole])
+      case _ => false
+    }
+
+  private def variables(comparison: Compare): Seq[Variable] =
+    Seq(comparison.left, comparison.right).flatMap(nodes).collect { case v: Variable => v }
+
+  private def nodes(term: Term): Seq[Term] = term +: term.children.flatMap(nodes)
 }

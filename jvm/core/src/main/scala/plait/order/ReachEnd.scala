@@ -2,19 +2,20 @@
 package plait.order
 
 import plait.constraint.Term.Variable
+import plait.constraint.{Affine, RealFormula}
+import plait.interval.Bound
 import plait.interval.Bound.Open
 
 /** One end of a reach, ready to be computed for a row: `max` (low end) or `min` (high end) of
-  * formulas `constant + Σ coefficient * value`, as a closed 64-bit integer.
+  * formulas over the ranks of the row's own values, as a closed 64-bit rank.
   *
   * {{{
   * r.s in (l.s - 7, l.s - 4),  l.s = 100        low = 94     high = 95
   * no formulas                                  low = MinValue, high = MaxValue
   * }}}
   *
-  * Order values are integers, so an open end is the next closed one inside it. A formula names its
-  * values by index; [[ReachEnd.of]] says whose they are. Asked once a row, so [[at]] allocates
-  * nothing.
+  * Ranks are integers, so an open end is the next closed one inside it. A formula names its values by
+  * index; [[ReachEnd.of]] says whose they are. Asked once a row, so [[at]] allocates nothing.
   */
 final case class ReachEnd(toward: ReachEnd.Toward, formulas: Seq[ReachEnd.Formula]) {
   private val each: Array[ReachEnd.Formula] = formulas.toArray
@@ -40,6 +41,9 @@ object ReachEnd {
     def add(a: Long, b: Long): Long
     def negate(a: Long): Long
     def inside(open: Long): Long
+
+    /** How its doubles are rounded. */
+    def outward: Outward
   }
 
   case object Low extends Toward {
@@ -48,6 +52,7 @@ object ReachEnd {
     def add(a: Long, b: Long): Long = Saturating.addDown(a, b)
     def negate(a: Long): Long = Saturating.negate(a)
     def inside(open: Long): Long = Saturating.after(open)
+    def outward: Outward = Outward.Down
   }
 
   case object High extends Toward {
@@ -56,6 +61,7 @@ object ReachEnd {
     def add(a: Long, b: Long): Long = Saturating.addUp(a, b)
     def negate(a: Long): Long = Saturating.negate(a)
     def inside(open: Long): Long = Saturating.before(open)
+    def outward: Outward = Outward.Up
   }
 
   sealed trait Openness
@@ -64,8 +70,18 @@ object ReachEnd {
     case object Closed extends Openness
   }
 
-  /** @param terms (index of the value, its coefficient) */
-  final case class Formula(constant: Long, terms: Seq[(Int, Int)], openness: Openness) {
+  /** An end as a function of the ranks of values. */
+  sealed trait Formula {
+    def at(values: Array[Long], toward: Toward): Long
+  }
+
+  /** `constant + Σ coefficient * value`, of integers.
+    *
+    * @param terms
+    *   (index of the value, its coefficient)
+    */
+  final case class WholeFormula(constant: Long, terms: Seq[(Int, Int)], openness: Openness)
+      extends Formula {
 
     /** `(index, +1 or -1)`, each as often as its coefficient says. */
     val summands: Seq[(Int, Int)] =
@@ -87,19 +103,31 @@ object ReachEnd {
     }
   }
 
+  /** Computed in doubles, rounded outward, and then the rank of a value of the order's domain. */
+  final case class RoundedFormula(step: RealStep, rank: RealRank) extends Formula {
+    def at(values: Array[Long], toward: Toward): Long =
+      rank.rank(step.at(values, toward.outward), toward.outward)
+  }
+
   /** The end that these bounds make, and the variables whose values it wants, in their sequence. */
   def of(toward: Toward, bounds: Seq[ReachBound]): (ReachEnd, Seq[Variable]) = {
-    val variables = bounds.flatMap(_.formula.coefficients.keys).distinct
+    val variables = bounds.flatMap(_.formula.variables).distinct
     val formulas = bounds.map { bound =>
-      val terms = bound.formula.coefficients.toSeq.map { case (v, k) =>
-        (variables.indexOf(v), k.toInt)
+      bound.formula match {
+        case affine: Affine => whole(affine, bound.at, variables)
+        case real: RealFormula =>
+          RoundedFormula(RealStep.of(real, variables), RealRank.of(bound.target.domain).get)
       }
-      // Values that differ may have one rank: then what is beyond an open end is not known.
-      val isOpen = bound.at.isInstanceOf[Open[_]] &&
-        bound.formula.coefficients.keys.forall(v => Rank.of(v.domain).forall(_.isExact))
-      val openness = if (isOpen) Openness.Open else Openness.Closed
-      Formula(Saturating.constantOf(bound.formula.constant), terms, openness)
     }
     (ReachEnd(toward, formulas), variables)
+  }
+
+  private def whole(formula: Affine, at: Bound[_], variables: Seq[Variable]) = {
+    val terms = formula.coefficients.toSeq.map { case (v, k) => (variables.indexOf(v), k.toInt) }
+    // Values that differ may have one rank: then what is beyond an open end is not known.
+    val isOpen = at.isInstanceOf[Open[_]] &&
+      formula.coefficients.keys.forall(v => Rank.of(v.domain).forall(_.isExact))
+    val openness = if (isOpen) Openness.Open else Openness.Closed
+    WholeFormula(Saturating.constantOf(formula.constant), terms, openness)
   }
 }

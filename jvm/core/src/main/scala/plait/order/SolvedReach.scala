@@ -3,8 +3,8 @@ package plait.order
 
 import plait.Side
 import plait.constraint.Term._
-import plait.constraint.{Solver, Term}
-import plait.interval.{Bound, Domain, IntervalSet, Possible, Rational}
+import plait.constraint.{Compare, Logic, Solver, Term}
+import plait.interval.{Bound, Domain, IntervalSet, Possible, Rational, Specials}
 
 /** The reach of a row where no formula gives it: what the solver leaves of the other side's order with
   * the row's own values as points.
@@ -63,9 +63,11 @@ final class SolvedReach(
   }
 
   /** Can the condition be TRUE although the order has no value? */
-  lazy val mayMatchNull: Boolean = {
+  lazy val mayMatchNull: Boolean = mayMatch(Possible.JustNull)
+
+  private def mayMatch(value: Possible): Boolean = {
     val state = start.clone()
-    state(orderIndex) = Possible.JustNull
+    state(orderIndex) = value
     solver.narrow(state)
   }
 
@@ -95,6 +97,13 @@ final class SolvedReach(
 }
 
 object SolvedReach {
+
+  /** Can a conjunction hold for a row of this side and one of the other whose order is NaN? */
+  def mayMatchNaN(side: Side, order: Term, conjunction: Seq[Compare]): Boolean = {
+    val condition = conjunction.map(_.term).reduce(Call(Logic.And, _, _))
+    new SolvedReach(condition, side, order, IndexedSeq.empty)
+      .mayMatch(Possible(IntervalSet.Empty, Specials.NaN))
+  }
 
   /** The largest terms over this side alone that can be computed. */
   def largestOver(side: Side, term: Term, computable: Term => Boolean): Seq[Term] =

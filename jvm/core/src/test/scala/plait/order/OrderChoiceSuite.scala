@@ -8,7 +8,8 @@ import org.scalacheck.{Gen, Test}
 
 import plait.constraint.Term._
 import plait.constraint.Terms._
-import plait.constraint.{Compare, Comparison, Term, Terms}
+import plait.constraint._
+import plait.interval.{Domain, FieldOperation, Possible, Rational, RealOperation}
 import plait.order.Direction.{Ascending, Descending}
 import plait.{BySide, Cases, Side}
 
@@ -54,6 +55,62 @@ class OrderChoiceSuite extends ScalaCheckSuite {
     val choice = best(Compare(Comparison.Less, a, s)).toOption.get
     assertEquals(choice.whyNotPruned(Side.Right), None)
     assertEquals(choice.whyNotPruned(Side.Left), Some(WhyNot.EndlessReach(Side.Left, "s")))
+  }
+
+  test(
+    "a < s with s <= 900 known: the left reach ends there, and still it is a that is pruned by s"
+  ) {
+    val known = BySide(Nil, Seq(Compare(Comparison.AtMost, s, Constant(900))))
+    val across = Seq(Compare(Comparison.Less, a, s))
+    val choice = OrderChoice.best(across, nothingOffered, known).toOption.get
+    assertEquals(choice.reaches.left.upper.map(_.formula.toString), Seq("900"))
+    assertEquals(choice.orders, best(across: _*).toOption.get.orders)
+  }
+
+  test("what is known of one side alone prunes nothing by itself") {
+    val known = BySide(
+      Seq(Compare(Comparison.AtLeast, a, Constant(1))),
+      Seq(Compare(Comparison.AtMost, s, Constant(9)))
+    )
+    val across = Seq(Compare(Comparison.Less, Add(a, s), Subtract(a, t)))
+    val why = OrderChoice.best(across, nothingOffered, known).swap.toOption
+    assertEquals(why.map(_.code), Some("NOTHING_PRUNED"))
+  }
+
+  private val x = Variable("x", Side.Left, Domain.Double)
+  private val y = Variable("y", Side.Right, Domain.Double)
+  private def rounded(operation: RealOperation, arguments: Term*): Term =
+    Call(Arithmetic(operation, Domain.Double, Domain.Double, Overflow.Fails), arguments: _*)
+  private def double(number: Double): Term =
+    Known(Possible.only(Rational.of(number)), Domain.Double, number.toString)
+
+  private def ends(reach: Reach, value: Double): (Double, Double) = {
+    def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
+      val rank = ReachEnd.of(toward, bounds)._1.at(Array(Rank.ofDouble(value)))
+      if (rank == toward.unbounded) Double.NaN
+      else RealRank.of(Domain.Double).get.value(rank, toward.outward)
+    }
+    (end(ReachEnd.Low, reach.lower), end(ReachEnd.High, reach.upper))
+  }
+
+  test("|x - y| <= 40 of doubles: y from x - 40 to x + 40, one step further out") {
+    val distance = rounded(FieldOperation.Absolute, rounded(FieldOperation.Minus, x, y))
+    val choice = best(Compare(Comparison.AtMost, distance, double(40))).toOption.get
+    assertEquals(choice.reaches.left.lower.map(_.formula.toString), Seq("x - 40"))
+    assertEquals(choice.reaches.left.upper.map(_.formula.toString), Seq("x + 40"))
+    val (low, high) = ends(choice.reaches.left, 100)
+    assert(low <= 60 && low > 59.9999999 && high >= 140 && high < 140.0000001, s"[$low, $high]")
+  }
+
+  test("x - y >= 3 of doubles: NaN is above 3, so y may be NaN and its reach has no upper end") {
+    val difference = rounded(FieldOperation.Minus, x, y)
+    val across = Seq(Compare(Comparison.AtLeast, difference, double(3)))
+    val reach = Reach.of(Side.Left, y, across)
+    assertEquals(reach.upper, Nil)
+    assertEquals(Reach.of(Side.Right, x, across).lower.map(_.formula.toString), Seq("y + 3"))
+    // A second comparison keeps NaN out.
+    val band = across :+ Compare(Comparison.AtMost, difference, double(9))
+    assertEquals(Reach.of(Side.Left, y, band).upper.map(_.formula.toString), Seq("x - 3"))
   }
 
   test("t BETWEEN a AND b: ends that are columns of their own") {

@@ -7,7 +7,7 @@ import org.scalacheck.Prop._
 import org.scalacheck.{Gen, Test}
 
 import plait.Cases
-import plait.order.ReachEnd.{Formula, High, Low, Openness}
+import plait.order.ReachEnd.{High, Low, Openness, WholeFormula}
 
 class SaturatingLaws extends ScalaCheckSuite {
   override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
@@ -19,15 +19,15 @@ class SaturatingLaws extends ScalaCheckSuite {
     2 -> Gen.choose(Long.MinValue, Long.MinValue + 5)
   )
 
-  private val formula: Gen[(Formula, Array[Long])] = for {
+  private val formula: Gen[(WholeFormula, Array[Long])] = for {
     count <- Gen.choose(0, 4)
     values <- Gen.listOfN(count, long)
     coefficients <- Gen.listOfN(count, Gen.oneOf(-2, -1, 1, 2))
     constant <- long
     openness <- Gen.oneOf(Openness.Open, Openness.Closed)
-  } yield (Formula(constant, coefficients.zipWithIndex.map(_.swap), openness), values.toArray)
+  } yield (WholeFormula(constant, coefficients.zipWithIndex.map(_.swap), openness), values.toArray)
 
-  private def exact(f: Formula, values: Array[Long]): BigInt =
+  private def exact(f: WholeFormula, values: Array[Long]): BigInt =
     f.terms.foldLeft(BigInt(f.constant)) { case (sum, (i, k)) => sum + BigInt(k) * values(i) }
 
   property("an upper end is no less than the exact one, where that is a long") {
@@ -56,7 +56,7 @@ class SaturatingLaws extends ScalaCheckSuite {
   property("far from the limits both ends are exact") {
     val small = Gen.choose(-1000000L, 1000000L)
     forAll(small, small, small) { (c, x, y) =>
-      val f = Formula(c, Seq(0 -> 1, 1 -> -2), Openness.Closed)
+      val f = WholeFormula(c, Seq(0 -> 1, 1 -> -2), Openness.Closed)
       val sum = c + x - 2 * y
       f.at(Array(x, y), High) == sum && f.at(Array(x, y), Low) == sum
     }

@@ -219,4 +219,61 @@ class TranslationLaws extends munit.FunSuite {
       )
     }
   }
+
+  private def real(random: Random, tables: Tables, depth: Int, mode: EvalMode.Value): Expression = {
+    val dataType = tables.all.head.dataType
+    val context = NumericEvalContext(mode, false)
+    def sub() = real(random, tables, depth - 1, mode)
+    if (depth == 0)
+      if (random.nextInt(4) == 0) Literal(RandomValues.notNull(random, dataType), dataType)
+      else tables.all(random.nextInt(4))
+    else
+      random.nextInt(8) match {
+        case 0 | 1 => Add(sub(), sub(), context)
+        case 2 | 3 | 4 => Subtract(sub(), sub(), context)
+        case 5 => UnaryMinus(sub(), mode == EvalMode.ANSI)
+        case 6 => Abs(sub(), mode == EvalMode.ANSI)
+        case _ =>
+          val to = Seq(FloatType, DoubleType, dataType)(random.nextInt(3))
+          Cast(Cast(sub(), to, None, mode), dataType, None, mode)
+      }
+  }
+
+  /** As the analyzer does it: both sides of a comparison have one type. */
+  private def coerced(l: Expression, r: Expression): (Expression, Expression) =
+    (l.dataType, r.dataType) match {
+      case (a: DecimalType, b: DecimalType) if a != b =>
+        val scale = a.scale max b.scale
+        val digits = (a.precision - a.scale max b.precision - b.scale) + scale
+        val to = DecimalType(digits min 38, scale)
+        (Cast(l, to), Cast(r, to))
+      case _ => (l, r)
+    }
+
+  for (
+    dataType <- Seq(
+      FloatType,
+      DoubleType,
+      DecimalType(5, 2),
+      DecimalType(18, 6),
+      DecimalType(38, 10),
+      DecimalType(38, 37)
+    )
+  )
+    test(s"sums of ${dataType.sql} across the sides, rounded, infinite, NaN, too large") {
+      run(150) { random =>
+        val tables = new Tables(dataType)
+        val mode = EvalMode.values.toSeq(random.nextInt(EvalMode.values.size))
+        val conjuncts = Seq.fill(1 + random.nextInt(2)) {
+          def side = real(random, tables, random.nextInt(3), mode)
+          val (l, r) = coerced(side, side)
+          comparison(random, l, r)
+        }
+        val pairs = Seq.fill(60) {
+          val values = Seq.fill(4)(new RandomValues(random).of(dataType))
+          if (random.nextBoolean()) values else Seq.fill(4)(values(random.nextInt(4)))
+        }
+        check(tables, conjuncts, pairs)
+      }
+    }
 }

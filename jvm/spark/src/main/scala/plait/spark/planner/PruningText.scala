@@ -2,7 +2,7 @@
 package plait.spark.planner
 
 import plait.Side
-import plait.constraint.{Affine, Compare}
+import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
 import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
 
@@ -47,6 +47,11 @@ final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
       case Seq(one) => Some((ending, one))
       case many => Some((ending, many.mkString(s"$several(", ", ", ")")))
     }
+  }
+
+  private def text(formula: Formula): String = formula match {
+    case affine: Affine => text(affine)
+    case other => other.toString
   }
 
   private def text(formula: Affine): String = {

@@ -98,11 +98,14 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
       children: BySide[LogicalPlan],
       translation: TermTranslation
   ): Either[WhyNot, Pruning] = {
-    val compared =
-      splitConjunctivePredicates(condition).flatMap(c => translation.compare(c).map(_ -> c))
-    val conjunctOf = compared.toMap
+    def compared(conjuncts: Seq[Expression]) =
+      conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
+    val across = compared(splitConjunctivePredicates(condition))
+    val below = children.map(child => compared(filters(child)))
+    val conjunctOf = (across ++ below.left ++ below.right).toMap
     val offers = children.map(offered(_, translation))
-    OrderChoice.best(compared.map(_._1).distinct, offers).map { choice =>
+    val known = below.map(_.map(_._1))
+    OrderChoice.best(across.map(_._1).distinct, offers, known).map { choice =>
       val text = new PruningText(choice, conjunctOf(_).toString)
       val served = new ServedOrder(new ConditionTranslation(translation.leaf))
       Pruning(
@@ -125,9 +128,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   ): Either[WhyNot, Pruning] = {
     val whole = new ConditionTranslation(translation.leaf)
     val conditions = BySide.make { side =>
-      val filters = children(side.other).constraints.toSeq
-      val known = filters.filter(f => f.deterministic && f.references.nonEmpty)
-      whole.term((condition +: known).reduce(And(_, _)))
+      whole.term((condition +: filters(children(side.other))).reduce(And(_, _)))
     }
     val candidates = BySide.make(side => sortable(whole, whole.term(condition), side))
     SolvedChoice.best(conditions, candidates, whole.source(_).isDefined).map { choice =>
@@ -141,6 +142,10 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
       )
     }
   }
+
+  /** What holds for every row that comes out of a plan. */
+  private def filters(plan: LogicalPlan): Seq[Expression] =
+    plan.constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
 
   /** What the condition holds of a side, columns first: they may come sorted. */
   private def sortable(whole: ConditionTranslation, condition: Term, side: Side): Seq[Term] = {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 }
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import plait.order.ReachEnd.{Formula, Openness}
+import plait.order.ReachEnd.{Openness, WholeFormula}
 import plait.order.{ReachEnd, Saturating}
 
 /** A [[ReachEnd]] as an expression over a row: one 64-bit integer, NULL if any value that it needs is
@@ -39,20 +39,33 @@ final case class ReachEndValue(end: ReachEnd, children: Seq[Expression]) extends
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val values = children.map(_.genCode(ctx))
     val isNull = values.map(_.isNull).filterNot(_ == FalseLiteral)
-    val computed = end.formulas
-      .map(javaOf(_, values.map(_.value.toString)))
-      .reduceOption((a, b) => s"$tighter($a, $b)")
-      .getOrElse(s"${end.toward.unbounded}L")
     val missing = if (isNull.isEmpty) "false" else isNull.mkString(" || ")
     // Values are only used where none is missing, but Java wants them all assigned before.
     val codes = values.map(_.code).fold[Block](EmptyBlock)(_ + _)
     ev.copy(code = code"""
       $codes
       boolean ${ev.isNull} = $missing;
-      ${CodeGenerator.javaType(dataType)} ${ev.value} = ${ev.isNull} ? 0L : $computed;""")
+      ${CodeGenerator.javaType(dataType)} ${ev.value} = 0L;
+      if (!${ev.isNull}) {
+        ${computed(ev.value.toString, values.map(_.value.toString), ctx)}
+      }""")
   }
 
-  private def javaOf(formula: Formula, values: Seq[String]): String = {
+  /** Integers become Java; what rounds doubles outward is written once, and called. */
+  private def computed(result: String, values: Seq[String], ctx: CodegenContext): String = {
+    val whole = end.formulas.collect { case formula: WholeFormula => formula }
+    if (whole.size == end.formulas.size) {
+      val java = whole.map(javaOf(_, values)).reduceOption((a, b) => s"$tighter($a, $b)")
+      s"$result = ${java.getOrElse(s"${end.toward.unbounded}L")};"
+    } else {
+      val ends = ctx.addReferenceObj("end", end, classOf[ReachEnd].getName)
+      val ranks = ctx.addMutableState("long[]", "ranks", v => s"$v = new long[${values.size}];")
+      val filled = values.zipWithIndex.map { case (value, i) => s"$ranks[$i] = $value;" }
+      (filled :+ s"$result = $ends.at($ranks);").mkString("\n")
+    }
+  }
+
+  private def javaOf(formula: WholeFormula, values: Seq[String]): String = {
     val sum = formula.summands.foldLeft(s"${formula.constant}L") { case (sum, (index, sign)) =>
       val value = if (sign > 0) values(index) else s"$saturating.negate(${values(index)})"
       s"$saturating.$add($sum, $value)"

@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
 import plait.constraint.Term.{Add => AddTerm, Subtract => SubtractTerm, _}
-import plait.constraint.{Arithmetic, Compare, Comparison, Overflow, Sweeps, Term}
+import plait.constraint.{Compare, Comparison, Sweeps, Term}
 import plait.interval.Ends.Numbers
-import plait.interval.{FieldOperation, Interval}
+import plait.interval.{Domain, Interval, Possible}
 import plait.{BySide, Side}
 
 /** Spark's comparisons as the core's, and the core's terms back as Spark's expressions.
@@ -18,7 +18,9 @@ import plait.{BySide, Side}
   * {{{
   * (l.s + 3) < (r.s + 10)                        Compare(Less, Add(l.s, 3), Add(r.s, 10))
   * l.d + 3 <= r.d         (date_add may wrap)    Compare(AtMost, Variable("date_add(d, 3)"), r.d)
+  * l.ts - r.ts <= INTERVAL 5 MINUTES             Compare(AtMost, Subtract(wall(l.ts), wall(r.ts)), 300000000)
   * l.price < r.price      (double)               Compare(Less, l.price, r.price)
+  * l.price - r.price < 1D                        Compare(Less, Call(- of double, l.price, r.price), 1)
   * l.price + 1 < r.price  (double)               Compare(Less, Variable("price + 1"), r.price)
   * }}}
   *
@@ -27,10 +29,13 @@ import plait.{BySide, Side}
   *      intervals in every mode, legacy mode where no wrap is possible for the types at hand.
   *   2. `TIMESTAMP + interval` is wall-clock arithmetic in a zone with daylight saving time. It is a
   *      node for TIMESTAMP_NTZ, in zones of fixed offset, and for a literal of less than a day,
-  *      which Spark adds to the instant itself.
+  *      which Spark adds to the instant itself. The difference of two of them is the one of their
+  *      wall clocks, `CAST(ts AS TIMESTAMP_NTZ)`.
   *   3. Anything else that is deterministic, names one side only and has an ordered type is a
   *      [[Term.Variable]]: Spark computes it.
-  *   4. What is not understood gives `None`, never an error.
+  *   4. Across the sides, sums of decimals and floating numbers are nodes that say how they are
+  *      rounded.
+  *   5. What is not understood gives `None`, never an error.
   *
   * One instance serves one join: it remembers which expression a term came from.
   */
@@ -54,6 +59,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     for {
       left <- term(l)
       right <- term(r)
+      // Ranks of decimals of different scales are not compared; Spark casts them before.
+      if !isFraction(l.dataType) || l.dataType == r.dataType
     } yield Compare(op, left, right)
 
   /** The variable for an expression over one side, if Spark can compute it for each row of it. */
@@ -63,7 +70,7 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
   }
 
   def term(expression: Expression): Option[Term] =
-    exact(expression).orElse(variable(expression)).map { term =>
+    exact(expression).orElse(variable(expression)).orElse(rounded(expression)).map { term =>
       sources.getOrElseUpdate(term, expression)
       term
     }
@@ -78,18 +85,36 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     case UnaryMinus(c, failOnError) =>
       val mode = if (failOnError) EvalMode.ANSI else EvalMode.LEGACY
       term(c).map(Negate(_)).filter(isExact(_, expression, mode))
-    // Of one side it is better off as a variable, whose value Spark computes.
-    case Abs(c, failOnError) if failOnError && isInteger(c.dataType) && isAcross(c) =>
-      val domain = OrderedType.domain(c.dataType).get
-      term(c).map(Call(Arithmetic(FieldOperation.Absolute, domain, domain, Overflow.Fails), _))
     case Cast(c, to, _, _) if keepsValue(c.dataType, to) => term(c)
     case t @ TimestampAddInterval(l, r, _) if addsToTheInstant(t, r) => binary(l, r, AddTerm.apply)
-    case s: SubtractTimestamps if !s.legacyInterval && hasFixedOffset(s, s.left.dataType) =>
-      binary(s.left, s.right, SubtractTerm.apply)
+    case s: SubtractTimestamps if !s.legacyInterval =>
+      binary(wallClock(s, s.left), wallClock(s, s.right), SubtractTerm.apply)
     case SubtractDates(l, r, false) =>
       binary(l, r, SubtractTerm.apply).map(Scale(_, MICROS_PER_DAY))
     case _ => None
   }
+
+  /** Convention 4. Of one side it is better off as a variable, whose value Spark computes. */
+  private def rounded(expression: Expression): Option[Term] = expression match {
+    case Literal(value: Any, OrderedType.Fractions()) =>
+      val domain = OrderedType.domain(expression.dataType).get
+      Some(Known(OrderedType.possible(value, expression.dataType), domain, expression.sql))
+    case _ => TermTranslation.sums(child => term(child).getOrElse(unknown(child))).lift(expression)
+  }
+
+  private def unknown(expression: Expression): Term = {
+    val domain = OrderedType.domain(expression.dataType)
+    Known(
+      domain.fold(Possible.Anything)(_.all),
+      domain.getOrElse(Domain.Real),
+      expression.toString
+    )
+  }
+
+  /** The timestamp whose microseconds Spark subtracts. */
+  private def wallClock(subtraction: SubtractTimestamps, timestamp: Expression): Expression =
+    if (hasFixedOffset(subtraction, timestamp.dataType)) timestamp
+    else Cast(timestamp, TimestampNTZType, subtraction.timeZoneId)
 
   private def binary(l: Expression, r: Expression, make: (Term, Term) => Term): Option[Term] =
     for {
@@ -122,6 +147,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
 
   private def isWhole(dataType: DataType): Boolean =
     OrderedType.domain(dataType).exists(_.interval != Interval.All)
+
+  private def isFraction(dataType: DataType): Boolean = OrderedType.Fractions.unapply(dataType)
 
   private def isInteger(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType => true
@@ -156,9 +183,6 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
       Variable(freshName(expression), side, domain)
     )
 
-  private def isAcross(expression: Expression): Boolean =
-    !Side.both.exists(isOver(_, expression))
-
   private def isOver(side: Side, expression: Expression): Boolean =
     expression.references.nonEmpty && expression.references.subsetOf(outputs(side))
 
@@ -173,5 +197,20 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     val name = expression.toString
     val taken = variables.values.count(v => v.id == name || v.id.startsWith(s"$name~"))
     if (taken == 0) name else s"$name~$taken"
+  }
+}
+
+object TermTranslation {
+
+  /** The operations of a formula, of numbers that are rounded and of the absolute value. */
+  private def sums(of: Expression => Term): PartialFunction[Expression, Term] = {
+    val numbers = new NumberTranslation(of).translate
+    val casts = new CastTranslation(of).translate
+
+    {
+      case e @ (_: Add | _: Subtract | _: UnaryMinus | _: Abs) if numbers.isDefinedAt(e) =>
+        numbers(e)
+      case e: Cast if casts.isDefinedAt(e) => casts(e)
+    }
   }
 }
