@@ -45,8 +45,8 @@ lint: .venv/dev ## formatters, scalafix, ruff and mypy, changing nothing
 	@$(PYTHON_LINT)
 	@./sbt $(SBT_LINT)
 
-soak: ## make test with many times the random cases
-	@PLAIT_SOAK=1 $(MAKE) --no-print-directory test
+soak: ## make test with 100 times the random cases
+	@PLAIT_SOAK=$${PLAIT_SOAK:-100} $(MAKE) --no-print-directory test
 
 mutants: .venv/dev ## break the interval laws on purpose and see the tests fail
 	@$(BIN)/python scripts/mutants.py

@@ -2,13 +2,16 @@
 """Makes the faults of ``tests/mutants.toml`` one at a time and sees the core's tests fail.
 
     $ python scripts/mutants.py
-    caught      [1, 5] ∩ [3, 9] begins at 1
+    caught      [1, 5] ∩ [3, 9] begins at 1        by IntervalSetLaws: union, intersection, ...
     SURVIVED    a point is empty
     1 caught, 1 survived
+    $ python scripts/mutants.py Rational           only those whose file or text holds the word
 
-All of them are made in one temporary copy of the tree, and tried by one build that stays open, with
-fewer random cases than ``make test`` tries. A fault whose old text does not stand exactly once in
-its file, or that does not compile, is an error of the list and stops the run.
+The core is compiled once, in a temporary copy of the tree. For each fault its file alone is
+compiled, and the suites run, with fewer random cases than ``make test`` tries, in a JVM of their
+own that ends at the first failure. One that takes longer than the time limit is caught too: it no
+longer ends. A fault whose old text does not stand exactly once in its file, or that does not
+compile, is an error of the list and stops the run.
 """
 
 from __future__ import annotations
@@ -20,14 +23,17 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path("jvm/core/src/main/scala/plait")
-TESTS = "core/testOnly plait.interval.* plait.constraint.* plait.order.*"
+TESTS = Path("jvm/core/src/test/scala/plait")
+PACKAGES = ("interval", "constraint", "order")
 CASES = "300"
+LIMIT = 180  # seconds; all suites together take about 20
+JVM = ["java", "-Xss4m", "-XX:+UseSerialGC"]
 
 
 class ListError(Exception):
@@ -74,90 +80,110 @@ def copy_tree(to: Path) -> None:
             (to / name).symlink_to((ROOT / name).resolve())
 
 
-class Build:
-    """One build tool that stays open and runs the tests as often as asked."""
+def suites(tree: Path) -> Iterator[str]:
+    """Yield the names of the test classes of the packages."""
+    for package in PACKAGES:
+        for file in sorted((tree / TESTS / package).glob("*.scala")):
+            for name in re.findall(r"^class (\w+) extends \w*Suite", file.read_text(), re.M):
+                yield f"plait.{package}.{name}"
+
+
+class Core:
+    """The core and its tests, compiled in a copy of the tree."""
 
     def __init__(self, tree: Path) -> None:
-        """Start it in this tree."""
-        self._process = subprocess.Popen(
-            [
-                "./sbt",
-                "-Dsbt.supershell=false",
-                "-Dsbt.color=false",
-                "-Dsbt.server.autostart=false",
-            ],
+        """Compile it."""
+        built = subprocess.run(
+            ["./sbt", "-Dsbt.color=false", "core/Test/compile", "export core/Test/fullClasspath"],
+            check=False,
             cwd=tree,
-            env={**os.environ, "PLAIT_CASES": CASES},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
             text=True,
         )
+        if built.returncode != 0:
+            raise ListError(f"the tree does not compile:\n{built.stdout}")
+        self._tree = tree
+        self._classes = built.stdout.strip().splitlines()[-1]
+        self._suites = list(suites(tree))
+        self._mutated = tree / "mutated"
+        spark = next(tree.glob(".venv/lib/python3.*/site-packages/pyspark/jars"))
+        names = ("scala-compiler", "scala-reflect", "scala-library")
+        self._compiler = os.pathsep.join(str(next(spark.glob(f"{n}-2.13.*.jar"))) for n in names)
 
-    def __enter__(self) -> Build:
-        """Hand it out."""
-        return self
+    def compile(self, source: Path, name: str) -> None:
+        """Compile one file to where :meth:`failure` looks first."""
+        shutil.rmtree(self._mutated, ignore_errors=True)
+        self._mutated.mkdir()
+        compiler = [*JVM, "-XX:TieredStopAtLevel=1", "-cp", self._compiler, "scala.tools.nsc.Main"]
+        options = ["-Xsource:3", "-nowarn", "-cp", self._classes, "-d", str(self._mutated)]
+        compiled = subprocess.run(
+            [*compiler, *options, str(source)],
+            check=False,
+            cwd=self._tree,
+            capture_output=True,
+            text=True,
+        )
+        if compiled.returncode != 0:
+            raise ListError(f"does not compile: {name}\n{compiled.stdout}{compiled.stderr}")
 
-    def __exit__(self, *_: object) -> None:
-        """Close its input, which ends it."""
-        self._stream(self._process.stdin).close()
-        self._process.wait()
-
-    def test(self) -> tuple[bool, str]:
-        """Run the tests; return whether all passed, and all that was printed."""
-        stdin = self._stream(self._process.stdin)
-        stdin.write(f"{TESTS}\n")
-        stdin.flush()
-        printed = []
-        for line in self._stream(self._process.stdout):
-            printed.append(line)
-            if ended := re.search(r"\[(success|error)\].* Total time:", line):
-                return ended[1] == "success", "".join(printed)
-        raise ListError("the build ended early:\n" + "".join(printed[-40:]))
-
-    @staticmethod
-    def _stream(stream: IO[str] | None) -> IO[str]:
-        assert stream is not None
-        return stream
+    def failure(self) -> str | None:
+        """Run the suites; return what failed first, None if nothing did."""
+        path = os.pathsep.join([str(self._mutated), self._classes])
+        try:
+            ran = subprocess.run(
+                [*JVM, "-cp", path, "plait.FirstFailure", *self._suites],
+                check=False,
+                cwd=self._tree,
+                env={**os.environ, "PLAIT_CASES": CASES},
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
+            )
+        except subprocess.TimeoutExpired:
+            return f"no end after {LIMIT} seconds"
+        if ran.returncode not in (0, 1):
+            raise ListError(f"the suites did not run:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
+        return ran.stdout.strip().splitlines()[-1] if ran.returncode else None
 
 
-def survives(mutant: Mutant, tree: Path, build: Build) -> bool:
+def failure_of(mutant: Mutant, tree: Path, core: Core) -> str | None:
     """Make the fault, run the tests, and undo it."""
     path = tree / SOURCES / mutant.file
     text = path.read_text(encoding="utf-8")
     path.write_text(mutant.applied(text), encoding="utf-8")
     try:
-        passed, printed = build.test()
+        core.compile(path, mutant.breaks)
+        return core.failure()
     finally:
         path.write_text(text, encoding="utf-8")
-    if "Compilation failed" in printed:
-        raise ListError(f"does not compile: {mutant.breaks}\n{printed}")
-    return passed
 
 
-def main() -> int:
-    """Try every mutant of the list; 1 if one survives."""
+def main(words: list[str]) -> int:
+    """Try every mutant of the list, or those that hold one of the words; 1 if one survives."""
     kept = mutants()
     for mutant in kept:
         mutant.applied((ROOT / SOURCES / mutant.file).read_text(encoding="utf-8"))
+    if words:
+        kept = [m for m in kept if any(word in m.file or word in m.breaks for word in words)]
     survived = 0
     with tempfile.TemporaryDirectory(prefix="plait-mutants-") as folder:
         tree = Path(folder)
         copy_tree(tree)
-        with Build(tree) as build:
-            passed, printed = build.test()
-            if not passed:
-                raise ListError(f"the tests fail without any fault:\n{printed}")
-            for mutant in kept:
-                is_left = survives(mutant, tree, build)
-                survived += is_left
-                print(f"{'SURVIVED' if is_left else 'caught':<12}{mutant.breaks}", flush=True)
+        core = Core(tree)
+        if failed := core.failure():
+            raise ListError(f"the tests fail without any fault: {failed}")
+        for mutant in kept:
+            failed = failure_of(mutant, tree, core)
+            survived += failed is None
+            word, by = ("caught", f"   by {failed}") if failed else ("SURVIVED", "")
+            print(f"{word:<12}{mutant.breaks}{by}", flush=True)
     print(f"{len(kept) - survived} caught, {survived} survived")
     return 1 if survived else 0
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        sys.exit(main(sys.argv[1:]))
     except ListError as error:
         sys.exit(f"plait: {error}")

@@ -176,7 +176,7 @@ def bounds(
     >>> bounds("a > 3 AND a < 2"), bool(bounds("a > 3 AND a < 2"))
     ({'a': nothing}, False)
     """
-    return _solve(condition, types, known).bounds
+    return _solve(condition, types, known, is_traced=False).bounds
 
 
 def trace(condition: str, /, *, types: Mapping[str, str] | None = None, **known: Given) -> Trace:
@@ -191,11 +191,19 @@ def trace(condition: str, /, *, types: Mapping[str, str] | None = None, **known:
     >>> found.mermaid.splitlines()[0]
     'flowchart BT'
     """
-    return _solve(condition, types, known)
+    return _solve(condition, types, known, is_traced=True)
 
 
-def _solve(condition: str, types: Mapping[str, str] | None, known: Mapping[str, Given]) -> Trace:
-    types = types or {}
+def _solve(
+    condition: str,
+    types: Mapping[str, str] | None,
+    known: Mapping[str, Given],
+    *,
+    is_traced: bool,
+) -> Trace:
+    check_condition(condition)
+    types = _checked_types(types)
+    known = {name: _checked(name, given) for name, given in known.items()}
     ends = {name: _ends(given) for name, given in known.items()}
     is_real = not types and all(_is_number(x) for values in ends.values() for x in values)
     names = [*known, *(name for name in types if name not in known)]
@@ -205,6 +213,7 @@ def _solve(condition: str, types: Mapping[str, str] | None, known: Mapping[str, 
         {
             "condition": condition,
             "real": is_real,
+            "trace": is_traced,
             "variables": [
                 {
                     "name": name,
@@ -219,7 +228,8 @@ def _solve(condition: str, types: Mapping[str, str] | None, known: Mapping[str, 
         isinstance(x, datetime) and x.tzinfo is not None for values in ends.values() for x in values
     )
     found = {one["name"]: _decoded(one["possible"], is_aware) for one in answer["variables"]}
-    return Trace(answer["text"], answer["mermaid"], Narrowed(found, feasible=answer["feasible"]))
+    narrowed = Narrowed(found, feasible=answer["feasible"])
+    return Trace(answer.get("text", ""), answer.get("mermaid", ""), narrowed)
 
 
 def active_session() -> SparkSession:
@@ -242,12 +252,63 @@ def ask(spark: SparkSession, what: str, question: Mapping[str, Any]) -> Any:
     return answer
 
 
+def check_condition(condition: object) -> None:
+    """Raise an error that shows a condition for what is none."""
+    if not isinstance(condition, str) or not condition.strip():
+        raise PlaitError(
+            f"A condition is a text in SQL, such as 'a > b - 3 AND a < 10', not {condition!r}."
+        )
+
+
+def _checked_types(types: object) -> Mapping[str, str]:
+    if types is None:
+        return {}
+    if not isinstance(types, Mapping) or not all(isinstance(t, str) for t in types.values()):
+        raise PlaitError(
+            "types names Spark's type of each variable, as in {'price': 'int', 't': 'timestamp'}, "
+            f"not {types!r}."
+        )
+    return types
+
+
+def _checked(name: str, given: Any) -> Any:
+    """Return what is known of a variable, or say what is wrong with its form."""
+    if isinstance(given, Bounds):
+        return given
+    if isinstance(given, Narrowed):
+        raise PlaitError(
+            f"These are the bounds of all variables: give one of them, found[{name!r}]."
+        )
+    if isinstance(given, list):
+        raise PlaitError(f"The ends of {name} are a pair: write {tuple(given)!r}, not {given!r}.")
+    if not isinstance(given, tuple):
+        return _plain(given)
+    if len(given) != 2:
+        raise PlaitError(
+            f"The ends of {name} are a pair, a lower and an upper one, with None for one that is "
+            f"missing: (1, None), not {given!r}."
+        )
+    lower, upper = map(_plain, given)
+    try:
+        is_wrong = lower is not None and upper is not None and lower > upper
+    except TypeError:
+        is_wrong = False  # they are of two types, which the condition's type will settle
+    if is_wrong:
+        raise PlaitError(
+            f"The ends of {name} are the wrong way round: write ({upper!r}, {lower!r})."
+        )
+    return lower, upper
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as Python's."""
+    return value.item() if type(value).__module__ == "numpy" else value
+
+
 def _ends(given: Given) -> list[Any]:
     if isinstance(given, Bounds):
         ends = [end for interval in given.intervals for end in (interval.lower, interval.upper)]
     elif isinstance(given, tuple):
-        if len(given) != 2:
-            raise PlaitError(f"A pair of a lower and an upper end is needed, not {given!r}.")
         ends = list(given)
     else:
         ends = [given]
@@ -309,7 +370,7 @@ def encoded(value: Any) -> dict[str, Any]:
         case float() | Decimal() if math.isinf(value):
             found = {"number": "inf" if value > 0 else "-inf"}
         case int() | float() | Decimal() | Fraction():
-            found = {"number": str(Fraction(value))}
+            found = {"number": _exact(value)}
         case datetime() if value.tzinfo is not None:
             found = {"instant": str((value - UTC_EPOCH) // MICROSECOND)}
         case datetime():
@@ -324,6 +385,13 @@ def encoded(value: Any) -> dict[str, Any]:
         case _:
             raise PlaitError(f"{value!r} is no value that Plait can compare.")
     return found
+
+
+def _exact(value: float | Decimal | Fraction) -> str:
+    try:
+        return str(Fraction(value))
+    except ValueError as error:  # Python does not write numbers of more than 4300 digits
+        raise PlaitError(f"A number that long is no end of an interval: {error}.") from error
 
 
 def _decoded(possible: Mapping[str, Any], is_aware: bool) -> Bounds:
@@ -393,8 +461,21 @@ def _within(kind: Any, moment: Callable[[], Any], number: int, side: str) -> Any
         return None if number > 0 else kind.min
 
 
+def _short(value: Fraction) -> str:
+    """Write a fraction as a number with a point where a double holds it, else in few digits."""
+    with_point = float(value) if abs(value) < 1e300 else math.inf
+    if with_point == value:
+        return repr(with_point)
+    if len(exact := str(value)) <= DECIMAL_DIGITS:
+        return exact
+    # The value itself stays exact; only this text is rounded.
+    near = Context(prec=17).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"~{near.normalize()}"
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, Fraction):
-        with_point = float(value) if abs(value) < 1e300 else math.inf
-        return repr(with_point) if with_point == value else str(value)
+        return _short(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**DECIMAL_DIGITS:
+        return _short(Fraction(value))
     return repr(value) if isinstance(value, str | float) else str(value)

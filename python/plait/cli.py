@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="plait", description="Ordered joins for Apache Spark SQL: pruned, not exploded."
+        prog="plait", description="Plait gives Apache Spark SQL the interval join it lacks."
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from plait import _jvm
+from plait.errors import PlaitError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class Sample(NamedTuple):
@@ -23,30 +24,54 @@ class Sample(NamedTuple):
     right_buffered: int
 
 
+# What is counted, as it is shown. A *task* joins the rows of some of the keys.
+METRICS = {
+    "leftRowsIn": "rows read of the left side",
+    "rightRowsIn": "rows read of the right side",
+    "leftRowsPruned": "left rows dead before the right side had ended",
+    "rightRowsPruned": "right rows dead before the left side had ended",
+    "leftPeakBuffered": "most left rows that a task held at once",
+    "rightPeakBuffered": "most right rows that a task held at once",
+    "peakBuffered": "most rows of both sides that a task held at once",
+    "pairsByProbingLeft": "pairs found by looking for a right row's partners on the left",
+    "pairsByProbingRight": "pairs found by looking for a left row's partners on the right",
+    "numOutputRows": "pairs in all",
+}
+
+
 @dataclass(frozen=True)
 class JoinCounters:
-    """The metrics of one Plait join of a query that has run.
+    """The metrics of one Plait join of a query that has run; as a text, a table.
 
-    ``trace`` is empty unless ``spark.plait.trace.buffered`` was ``true`` when the query ran.
+    ``metrics`` are numbers by name, the *most* rows of a task the greatest of all tasks, the others
+    sums: rows read (``leftRowsIn``, ``rightRowsIn``), rows dead before the other side had ended
+    (``leftRowsPruned``, ...), most rows held by a task (``leftPeakBuffered``, ..., ``peakBuffered``
+    for both), pairs by the side that was searched (``pairsByProbingLeft``, ...), and their sum
+    ``numOutputRows``. ``trace`` is empty unless ``spark.plait.trace.buffered`` was ``true`` when
+    the query ran.
     """
 
     join: str
     metrics: Mapping[str, int]
     trace: tuple[Sample, ...]
 
+    def __str__(self) -> str:
+        lines = [f"  {self.metrics[name]:>12,}  {METRICS[name]}" for name in self.metrics]
+        return "\n".join([self.join, *lines])
+
 
 def explain(df: DataFrame, *, graph: bool = False) -> str:
-    """Return the lines of the plan that tell how each Plait join of ``df`` prunes.
+    """Return how each join of ``df`` prunes, or why it is left to Spark, as lines of text.
 
-    With ``graph``, the lines of a join are followed by the graph of its condition as a Mermaid
-    flowchart, with what is known of each term once the condition is TRUE. A query without a join
-    of Plait's gives an empty text.
+    With ``graph``, the lines of a join of Plait's are followed by the graph of its condition as a
+    Mermaid flowchart in a fenced block, with what is known of each term once the condition is
+    TRUE. A query without a join gives an empty text.
 
     >>> from plait import session
     >>> explain(session(master="local[2]").range(3))
     ''
     """
-    report = _jvm.report(df.sparkSession)
+    report = _jvm.report(_session(df, "explain"))
     query = _jvm.query_execution(df)
     return str(report.graphs(query) if graph else report.pruning(query))
 
@@ -55,18 +80,32 @@ def counters(df: DataFrame) -> list[JoinCounters]:
     """Return the metrics of each Plait join of ``df``, from the last time that ``df`` ran.
 
     Run it by ``df.collect()`` or ``df.toPandas()``: what makes a new query out of it, as
-    ``df.count()`` and ``df.write`` do, counts in that query.
+    ``df.count()``, ``df.show()`` and ``df.write`` do, counts in that query. If it is known that
+    ``df`` has not run, this is an error.
 
     >>> from plait import session
     >>> counters(session(master="local[2]").range(3))
     []
     """
-    report = json.loads(str(_jvm.report(df.sparkSession).counters(_jvm.query_execution(df))))
+    report = _jvm.report(_session(df, "counters"))
+    query = _jvm.query_execution(df)
+    joins = json.loads(str(report.counters(query)))
+    if joins and report.isPending(query):
+        raise PlaitError(
+            "This DataFrame has not run: call df.collect() or df.toPandas() first. What count(), "
+            "show() and write run is another query."
+        )
     return [
         JoinCounters(
             join["join"],
-            join["metrics"],
+            {name: join["metrics"][name] for name in METRICS},
             tuple(Sample(*sample) for sample in join["trace"]),
         )
-        for join in report
+        for join in joins
     ]
+
+
+def _session(df: DataFrame, function: str) -> SparkSession:
+    if not hasattr(df, "sparkSession") or not hasattr(df, "schema"):
+        raise PlaitError(f"plait.{function} takes a DataFrame of Spark, not {type(df).__name__}.")
+    return df.sparkSession

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plait.bounds import active_session, ask, encoded
+from plait.bounds import active_session, ask, check_condition, encoded
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def prune_files(path: str | Path, condition: str) -> list[RowGroup]:
     Takes a local file or a folder of them, and a condition on their columns that means what it
     means to ``spark.read.parquet(path)``. Reads the footers only: least and greatest values and
     counts of NULL. What they do not say for sure is taken for unknown, so what is not kept has no
-    match, and what is kept may have none.
+    match, and what is kept may have none. Footers do not say whether there is NaN, and to Spark
+    NaN is above every number: of a DOUBLE column ``x > 5`` rules nothing out, ``x > 5 AND NOT
+    isnan(x)`` and ``x BETWEEN 5 AND 9`` do.
 
     >>> from tempfile import mkdtemp
     >>> from pyspark.sql import SparkSession
@@ -63,14 +65,25 @@ def prune_files(path: str | Path, condition: str) -> list[RowGroup]:
     >>> [(group.rows, group.kept) for group in prune_files(path, "abs(id - 300) < 202")]
     [(100, True)]
     """
-    spark = active_session()
+    check_condition(condition)
+    if not isinstance(path, str | Path):
+        raise PlaitError(f"The path is that of one local file or folder, not {path!r}.")
     root = Path(path).absolute()
     files = [root] if root.is_file() else sorted(_data_files(root))
     if not files:
-        raise PlaitError(f"There is no Parquet file at {path}.")
+        raise PlaitError(
+            f"There is no Parquet file at {path}: the path is that of a local file or folder, "
+            "without a scheme and without wildcards."
+        )
+    footers = [(file, _footer(file)) for file in files]
+    spark = active_session()
     schema = spark.read.parquet(f"file://{root}").schema
     types = {field.name: field.dataType for field in schema.fields}
-    groups = [group for file in files for group in _groups(file, types, _partitions(file, root))]
+    groups = [
+        group
+        for file, footer in footers
+        for group in _groups(file, footer, types, _partitions(file, root))
+    ]
     question = {
         "condition": condition,
         "schema": schema.json(),
@@ -101,16 +114,22 @@ def _partitions(file: Path, root: Path) -> set[str]:
     return {part.split("=")[0].lower() for part in folders if "=" in part}
 
 
-def _groups(
-    file: Path, types: Mapping[str, DataType], left_out: set[str]
-) -> Iterator[tuple[RowGroup, dict[str, Any]]]:
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_metadata
+def _footer(file: Path) -> Any:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_metadata
+    except ModuleNotFoundError as error:
+        raise PlaitError("Reading footers needs pyarrow: pip install 'plait[spark]'.") from error
 
     try:
-        footer = read_metadata(file)
+        return read_metadata(file)
     except (ArrowException, OSError) as error:
-        raise PlaitError(f"The footer of {file} cannot be read: {error}.") from error
+        raise PlaitError(f"{file} is no Parquet file that can be read: {error}") from error
+
+
+def _groups(
+    file: Path, footer: Any, types: Mapping[str, DataType], left_out: set[str]
+) -> Iterator[tuple[RowGroup, dict[str, Any]]]:
     columns = {}
     tops = set()
     for j in range(footer.num_columns):

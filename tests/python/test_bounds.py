@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import random
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import plait
@@ -199,8 +201,14 @@ def test_a_wrong_condition_is_one_sentence_that_names_the_place(condition: str) 
 WRONG_CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
     "a name that is not there": ("a > 3", {"aa": 1}, "does not name aa: it names a"),
     "three ends": ("a > 3", {"a": (1, 2, 3)}, "pair"),
-    "no value": ("a > 3", {"a": [1]}, "no value"),
-    "a type that is none": ("a > 3", {"types": {"a": "nonsense"}}, "NONSENSE"),
+    "no value": ("a > 3", {"a": {1}}, "no value"),
+    "a list": ("a > 3", {"a": [1, 5]}, r"write \(1, 5\)"),
+    "ends the wrong way round": ("a > 3", {"a": (5, 1)}, r"write \(1, 5\)"),
+    "a type that is none": ("a > 3", {"types": {"a": "nonsense"}}, "type of a is 'nonsense'"),
+    "types that are one": ("a > 3", {"types": "int"}, "as in {'price': 'int'"),
+    "a type of Python's": ("a > 3", {"types": {"a": int}}, "as in {'price': 'int'"),
+    "no condition": ("  ", {}, "text in SQL, such as 'a > b - 3"),
+    "None": (None, {}, "text in SQL, such as 'a > b - 3"),  # type: ignore[dict-item]
     "a type without order": ("a > 3", {"types": {"a": "binary"}}, "BINARY"),
     "a value of another type": ("a > 3", {"types": {"a": "date"}, "a": 3}, "DATE"),
     "no type": ("c > a", {"a": True, "b": 2, "types": {"b": "int"}}, "names c, a"),
@@ -219,6 +227,31 @@ def test_a_wrong_call_is_one_sentence(call: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+def test_the_bounds_of_all_variables_are_not_those_of_one() -> None:
+    with pytest.raises(plait.PlaitError, match=r"found\['a'\]"):
+        plait.bounds("a > b", a=plait.bounds("a > 3"))  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert shown("a > b", a=np.int64(3))["b"] == "(-inf, 3)"
+    assert shown("a > b", a=(np.float32(0.5), None))["a"] == "[0.5, +inf)"
+
+
+def test_a_long_fraction_is_shown_short_and_kept_exact() -> None:
+    found = plait.bounds("sin(x) = 0.5", x=(1, 3))["x"]
+    assert re.fullmatch(r"\[~2\.61799\d*, ~2\.61799\d*\]", repr(found))
+    assert isinstance(found.lower, Fraction)
+
+
+def test_a_trace_shows_times_as_times() -> None:
+    moment = datetime(2026, 1, 1, 12, 34, tzinfo=UTC)
+    found = plait.trace("l > r - INTERVAL 8 MINUTES", r=moment)
+    assert "{2026-01-01T12:34:00Z}" in found.text
+    assert "{PT-8M}" in found.text
+    assert "TRUE or FALSE or NULL" in found.text
+    assert "9223372036854775807" not in found.text
+
+
 def test_a_trace_is_a_table_and_a_graph() -> None:
     found = plait.trace("a > b - 3 AND a < b + 10", a=(1, None), b=(6, None))
     assert "(b - 3)" in found.text
@@ -234,7 +267,7 @@ def test_explain_draws_the_condition_of_a_join(spark: SparkSession) -> None:
     )
     found = plait.explain(df, graph=True)
     assert found.startswith(plait.explain(df))
-    assert "flowchart BT" in found
+    assert "```mermaid\nflowchart BT" in found
     assert "AND" in found.split("flowchart BT")[1]
 
 

@@ -42,6 +42,15 @@ WRITTEN = {
     "an equality that is NULL-safe": f"SELECT l.id, r.id FROM l JOIN r ON l.k <=> r.k AND {NEAR}",
 }
 
+# Of what looks at both sides and is not understood neither side has a value of its own.
+OPAQUE = [
+    "l.t + l.id * r.id >= r.t AND r.t >= l.t",
+    "l.t + CASE WHEN l.id > r.id THEN 1D ELSE 0D END >= r.t AND l.t <= r.t + 2",
+    "l.t + (l.id ^ r.id) <= r.t * 2 AND r.t <= l.t + 5",
+    "coalesce(l.t, l.id ^ r.id) <= r.t * 2 AND l.t + 3 > r.t",
+    "cast(l.t AS DECIMAL(9, 2)) + cast(l.id * r.id AS DECIMAL(9, 2)) <= r.t + 9 AND r.t < l.t + 4",
+]
+
 LEFT_TO_SPARK = {
     "EXISTS": f"SELECT * FROM l WHERE EXISTS (SELECT * FROM r WHERE l.k = r.k AND {NEAR})",
     "NOT EXISTS": f"SELECT * FROM l WHERE NOT EXISTS (SELECT * FROM r WHERE l.k = r.k AND {NEAR})",
@@ -88,6 +97,16 @@ def test_any_other_join_is_left_to_spark(spark: SparkSession, case: str) -> None
     rows = answer(df)
     assert joins_planned(df) == 0
     assert rows == rows_of_spark(spark, LEFT_TO_SPARK[case])
+
+
+@pytest.mark.parametrize("condition", OPAQUE)
+def test_what_is_not_understood_is_left_to_the_condition(
+    spark: SparkSession, condition: str
+) -> None:
+    query = f"SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND {condition}"
+    df = spark.sql(query)
+    assert answer(df) == rows_of_spark(spark, query)
+    assert joins_planned(df) == 1
 
 
 def data_frame_join(spark: SparkSession) -> DataFrame:
@@ -227,11 +246,57 @@ def pruning(spark: SparkSession, query: str) -> list[str]:
     return [re.sub(r"#\d+L?", "", " ".join(line.split())) for line in lines]
 
 
+REASONS = {
+    "LEFT JOIN": "[JOIN_TYPE_NOT_SUPPORTED]",
+    "no equality": "[NO_EQUALITY]",
+    "no comparison": "[NO_COMPARISON]",
+    "rows without an order that may match": "[NULLS_MAY_MATCH]",
+    "hint BROADCAST": "[HINTED_OTHERWISE]",
+}
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_explain_says_why_a_join_is_left_to_spark(spark: SparkSession, case: str) -> None:
+    df = spark.sql(LEFT_TO_SPARK[case])
+    before = plait.explain(df)
+    assert "left to Spark: " in before
+    assert before.endswith(REASONS[case])
+    df.collect()
+    assert REASONS[case] in plait.explain(df)
+
+
+def test_explain_says_that_plait_is_turned_off(spark: SparkSession) -> None:
+    with settings(spark, OFF):
+        assert plait.explain(spark.sql(JOIN)).endswith("[TURNED_OFF]")
+
+
+def test_a_setting_that_is_none_is_an_error_that_names_those_there_are(
+    spark: SparkSession,
+) -> None:
+    with (
+        settings(spark, {"spark.plait.planning.on-error": "boom"}),
+        pytest.raises(Exception, match="on-error is 'boom', but must be one of spark, fail"),
+    ):
+        spark.sql(JOIN).collect()
+
+
+def test_counters_before_the_query_ran_are_an_error(spark: SparkSession) -> None:
+    with pytest.raises(plait.PlaitError, match="has not run"):
+        plait.counters(spark.sql(JOIN))
+
+
+def test_what_is_no_dataframe_is_an_error_that_says_so() -> None:
+    for function in (plait.explain, plait.counters):
+        with pytest.raises(plait.PlaitError, match="takes a DataFrame of Spark, not str"):
+            function(JOIN)  # type: ignore[operator]
+
+
 def test_the_counters_of_both_sides_add_up_to_the_rows(spark: SparkSession) -> None:
     df = spark.sql(JOIN)
     rows = len(df.collect())
     (join,) = plait.counters(df)
     metrics = join.metrics
+    assert f"{rows:,}  pairs in all" in str(join)
     found = metrics["pairsByProbingLeft"] + metrics["pairsByProbingRight"]
     assert found == metrics["numOutputRows"] == rows > 0
     # Spark filters out rows whose key or order is NULL before the join.

@@ -234,3 +234,10 @@ def test_what_cannot_be_read_or_understood_is_one_sentence(by_arrow: Path, tmp_p
         plait.prune_files(by_arrow, "nothing_of_that_name > 3")
     with pytest.raises(plait.PlaitError, match="position"):
         plait.prune_files(by_arrow, "i >")
+    with pytest.raises(plait.PlaitError, match="text in SQL"):
+        plait.prune_files(by_arrow, "")
+    with pytest.raises(plait.PlaitError, match="one local file or folder"):
+        plait.prune_files([by_arrow], "i > 3")  # type: ignore[arg-type]
+    (tmp_path / "words.parquet").write_text("no footer at all")
+    with pytest.raises(plait.PlaitError, match=r"words\.parquet is no Parquet file"):
+        plait.prune_files(tmp_path, "i > 3")

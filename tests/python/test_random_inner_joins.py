@@ -22,7 +22,7 @@ from tests.python.random_conditions import COLUMNS, DAY, HOUR, Condition, Row, r
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SEEDS = range(60 * (50 if os.environ.get("PLAIT_SOAK") == "1" else 1))
+SEEDS = range(60 * int(os.environ.get("PLAIT_SOAK", "1")))
 PAIRS = 50
 SIZES = [0, 1, 2, 4, 4, 8, 8, 16, 50]
 NOON = 1_711_886_400_000_000  # 2024-03-31 12:00 UTC

@@ -4,11 +4,11 @@ package plait
 import org.scalacheck.Test
 import org.scalacheck.rng.Seed
 
-/** How many cases a law is tried with: so many as it says, 100 times that with `PLAIT_SOAK=1`, at
-  * most n with `PLAIT_CASES=n`.
+/** How many cases a law is tried with: so many as it says, n times that with `PLAIT_SOAK=n`, at most
+  * n with `PLAIT_CASES=n`.
   */
 object Cases {
-  val factor: Int = if (sys.env.get("PLAIT_SOAK").contains("1")) 100 else 1
+  val factor: Int = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
 
   private val most: Int = sys.env.get("PLAIT_CASES").fold(Int.MaxValue)(_.toInt)
 

@@ -2,7 +2,7 @@
 package plait.constraint
 
 import plait.constraint.Truth._
-import plait.interval.Bound.{Closed, Unbounded}
+import plait.interval.Bound.Unbounded
 import plait.interval._
 
 /** Operations whose result is one of their arguments: IF, COALESCE, LEAST, GREATEST. */
@@ -138,7 +138,7 @@ object Choice {
     protected def losesToNumbers: Boolean = true
     protected def unchosen(result: Possible): Possible =
       if (result.values.isEmpty) Possible(IntervalSet.Empty, Specials.NaN)
-      else Possible(IntervalSet.span(closed(result.values.lower), Unbounded), Specials.NaN)
+      else Possible(IntervalSet.span(result.values.lower, Unbounded), Specials.NaN)
   }
 
   final case class Greatest(domain: Domain) extends Extreme {
@@ -152,9 +152,6 @@ object Choice {
     protected def unchosen(result: Possible): Possible =
       if (result.mayBeNaN) Possible(IntervalSet.All, Specials.NaN)
       else if (result.values.isEmpty) Possible.Nothing
-      else Possible.in(IntervalSet.span(Unbounded, closed(result.values.upper)))
+      else Possible.in(IntervalSet.span(Unbounded, result.values.upper))
   }
-
-  private def closed(bound: Bound[Rational]): Bound[Rational] =
-    if (bound == Unbounded) Unbounded else Closed(Bound.at(bound))
 }

@@ -113,6 +113,7 @@ object RealFormula {
 
   /** A number, the double that is not above it and the one that is not below. */
   final case class Number(x: Rational, below: Double, above: Double) extends RealFormula {
+    def isFinite: Boolean = !below.isInfinite && !above.isInfinite
     def coefficients: Map[Variable, BigInt] = Map.empty
     override def toString: String =
       if (x.isWhole) x.toString else if (below == above) below.toString else x.toString
@@ -125,7 +126,7 @@ object RealFormula {
           all.updated(v, all.getOrElse(v, BigInt(0)) + k)
         }
         .filter(_._2.signum != 0)
-    override def variables: Set[Variable] = left.variables ++ right.variables
+    override lazy val variables: Set[Variable] = left.variables ++ right.variables
     override def toString: String = plain(right) match {
       case Minus(term) => s"$left - ${inBrackets(plain(term))}"
       case Number(x, below, above) if x.signum < 0 => s"$left - ${Number(-x, -above, -below)}"
@@ -135,12 +136,21 @@ object RealFormula {
 
   final case class Minus(child: RealFormula) extends RealFormula {
     lazy val coefficients: Map[Variable, BigInt] = child.coefficients.map { case (v, k) => v -> -k }
-    override def variables: Set[Variable] = child.variables
+    override lazy val variables: Set[Variable] = child.variables
     override def toString: String = plain(child) match {
       case Minus(term) => term.toString
       case Number(x, below, above) => Number(-x, -above, -below).toString
       case other => s"-${inBrackets(other)}"
     }
+  }
+
+  /** A positive multiple: a number of days as microseconds. */
+  final case class Multiple(child: RealFormula, factor: BigInt) extends RealFormula {
+    lazy val coefficients: Map[Variable, BigInt] = child.coefficients.map { case (v, k) =>
+      v -> k * factor
+    }
+    override lazy val variables: Set[Variable] = child.variables
+    override def toString: String = s"$factor * ${inBrackets(plain(child))}"
   }
 
   /** What is rounded to the child, in this domain: on its far side, seen from inside the interval. */
@@ -181,20 +191,21 @@ object RealFormula {
   implicit object Formulas extends Ends[RealFormula] {
     def constant(x: BigInt): RealFormula = number(Rational(x), Domain.Integer)
     def known(x: Rational, domain: Domain): Option[RealFormula] = Some(number(x, domain))
-    def plus(a: RealFormula, b: RealFormula): RealFormula =
-      if (a.variables.isEmpty) Sum(b, a) else Sum(a, b)
+    def plus(a: RealFormula, b: RealFormula): RealFormula = (a, b) match {
+      case (x: Number, y: Number) if x.isFinite && y.isFinite => number(x.x + y.x, Domain.Integer)
+      case (Sum(c, x: Number), y: Number) if x.isFinite && y.isFinite => plus(c, plus(x, y))
+      case _ if a.variables.isEmpty => Sum(b, a)
+      case _ => Sum(a, b)
+    }
     def negate(a: RealFormula): RealFormula = a match {
       case Minus(child) => child
+      case Number(x, below, above) => Number(-x, -above, -below)
       case other => Minus(other)
     }
 
-    /** Doubled and doubled again, as often as the factor has bits. */
-    def times(a: RealFormula, factor: BigInt): RealFormula =
-      if (factor == 1) a
-      else {
-        val half = times(a, factor / 2)
-        if (factor.testBit(0)) Sum(Sum(half, half), a) else Sum(half, half)
-      }
+    def times(a: RealFormula, factor: BigInt): RealFormula = Multiple(a, factor)
+
+    /** Of rounded numbers no quotient is taken; the end is dropped. */
     def floorDivide(a: RealFormula, factor: BigInt): Option[RealFormula] = None
     def beyond(a: RealFormula, domain: Domain): Option[RealFormula] = Some(Beyond(a, domain))
   }

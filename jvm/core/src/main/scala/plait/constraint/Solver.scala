@@ -75,6 +75,7 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
   private val types: Array[Possible] = nodes.map {
     case Constant(x) => Possible.only(Rational(x))
     case Known(possible, _, _) => possible
+    case opaque: Opaque => opaque.possible
     case term => term.domain.all
   }.toArray
 
@@ -356,7 +357,7 @@ object Solver {
     case _: Subtract => minus
     case _: Negate => negate
     case Scale(_, k) => Arithmetic.exact(ScaledBy(Rational(k)))
-    case _: Variable | _: Constant | _: Known => null
+    case _: Variable | _: Constant | _: Known | _: Opaque => null
   }
 
   /** `factor * a` */

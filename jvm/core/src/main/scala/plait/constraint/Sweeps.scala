@@ -56,7 +56,7 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
       number.flatMap(ends.known(_, domain)).fold[Interval[E]](All)(point)
     case Call(Sweeps.Invertible(operation), arguments) =>
       rounded(upward(operation.operation, arguments), operation, arguments)
-    case _: Call => All
+    case _: Call | _: Opaque => All
   }
 
   private def upward(operation: RealOperation, arguments: Seq[Term]): Interval[E] =
@@ -123,7 +123,7 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
         case Scale(c, k) => downward(c, over(to, k), target)
         case Call(Sweeps.Invertible(operation), arguments) =>
           downward(operation.operation, arguments, rounded(to, operation, arguments), target)
-        case _: Variable | _: Constant | _: Known | _: Call => Nil
+        case _: Variable | _: Constant | _: Known | _: Opaque | _: Call => Nil
       }
 
   private def downward(

@@ -20,7 +20,8 @@ import plait.interval.{Domain, Possible}
   *      mode, `date_add`) is never a node here: whoever makes terms makes a [[Variable]] of it.
   *   3. The exact sums and multiples (`Add`, `Subtract`, `Negate`, `Scale`) are what a formula can be
   *      made of, see [[Sweeps]]. All else is a `Call` of an [[Operation]], which knows what its type
-  *      does with NULL, overflow, rounding and NaN; only the [[Solver]] looks into it.
+  *      does with NULL, overflow, rounding and NaN; the [[Solver]] looks into all of them, the
+  *      sweeps into sums that are rounded.
   *   4. A `Variable` is a column or any deterministic expression over *one* side; its value is
   *      whatever Spark computes for it, an error counting as no value.
   */
@@ -60,6 +61,17 @@ object Term {
     def sides: Set[Side] = Set.empty
     def children: Seq[Term] = Nil
     override def toString: String = text
+  }
+
+  /** What is not understood, of which no more is known than `possible`.
+    *
+    * @param sides
+    *   whose rows it looks at; both, where it must not be computed apart from the condition
+    */
+  final case class Opaque(id: String, sides: Set[Side], domain: Domain, possible: Possible)
+      extends Term {
+    def children: Seq[Term] = Nil
+    override def toString: String = id
   }
 
   final case class Call(operation: Operation, arguments: IndexedSeq[Term]) extends Term {

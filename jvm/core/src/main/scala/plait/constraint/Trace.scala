@@ -27,7 +27,8 @@ final class Trace private[constraint] (
   /** A table: a line for each node, a column for each sweep. */
   def text: String = {
     val header = "" +: steps.map(_._1).toSeq
-    val rows = nodes.indices.map(i => nodes(i).toString +: steps.map(_._2(i).toString).toSeq)
+    val rows =
+      nodes.indices.map(i => label(i) +: steps.map(step => shown(i, step._2(i))).toSeq)
     val all = header +: rows
     val widths = header.indices.map(c => all.map(_(c).length).max)
     all
@@ -44,15 +45,28 @@ final class Trace private[constraint] (
   def mermaid: String = {
     val boxes = nodes.indices.map { i =>
       val (first, last) = (steps.head._2(i), steps.last._2(i))
-      val values = if (first == last) s"$last" else s"$first<br/>$last"
-      s"""  n$i["${escaped(nodes(i).toString)}<br/>$values"]"""
+      val values = Seq(first, last).map(shown(i, _)).distinct.mkString("<br/>")
+      s"""  n$i["${escaped(label(i))}<br/>$values"]"""
     }
     val arrows = for (i <- nodes.indices; child <- arguments(i)) yield s"  n$child --> n$i"
     ("flowchart BT" +: boxes ++: arrows :+ s"  style n$root stroke-width:3px").mkString("\n")
   }
 
+  private def label(node: Int): String = {
+    val text = nodes(node).toString
+    if (text.length <= Trace.LongestLabel) text else s"${text.take(Trace.LongestLabel - 1)}…"
+  }
+
+  private def shown(node: Int, possible: Possible) = Shown(possible, nodes(node).domain)
+
   private def escaped(text: String) =
     text.replace("&", "&amp;").replace("\"", "&quot;").replace("<", "&lt;").replace(">", "&gt;")
 
   override def toString: String = text
+}
+
+object Trace {
+
+  /** Every line of the table is as long as its longest label. */
+  private val LongestLabel = 120
 }

@@ -174,13 +174,11 @@ object StepOperation {
       case sizes => IntervalSet.span(sizes.upper.map(-_), sizes.upper)
     }
 
-    /** `b * (a div b)` where that is the same for all `a`, and all of one sign. */
+    /** `b * (a div b)` where that is the same for all `a`. */
     private def inOneStep(as: IntervalSet, bs: IntervalSet): Option[Rational] =
-      bs.single.filter(_.signum != 0).flatMap { b =>
-        val isOneSided = as.subsetOf(notNegative) || as.subsetOf(notPositive)
-        if (!isOneSided) None
-        else Quotient.forward(Vector(as, bs)).single.map(_ * b)
-      }
+      bs.single
+        .filter(_.signum != 0)
+        .flatMap(b => Quotient.forward(Vector(as, bs)).single.map(_ * b))
   }
 
   /** `pmod(a, b)`: within `[0, b)` for a positive `b`; for a negative one as `%`, or moved by it. */

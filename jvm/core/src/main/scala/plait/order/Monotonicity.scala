@@ -79,7 +79,7 @@ object Monotonicity {
       term match {
         case _: Term.Constant => Constant
         case Known(possible, _, _) => if (isOne(possible)) Constant else Unknown
-        case _: Variable => Unknown
+        case _: Variable | _: Term.Opaque => Unknown
         case Add(l, r) => of(l, along).plus(of(r, along))
         case Subtract(l, r) => of(l, along).plus(of(r, along).reversed)
         case Term.Negate(c) => of(c, along).reversed

@@ -87,7 +87,10 @@ object Reach {
 
   private def bound(end: Bound[Formula], from: Compare, order: Term): Option[ReachBound] =
     Option(end).filter(_.isBounded).map(ReachBound(_, from, order)).filter { b =>
-      b.formula.coefficients.values.forall(_.abs <= LargestCoefficient)
+      b.formula match {
+        case affine: Affine => affine.coefficients.values.forall(_.abs <= LargestCoefficient)
+        case _: RealFormula => true
+      }
     }
 
   /** Does it hold numbers that are no integers? Two columns alone are compared by their ranks. */

@@ -34,7 +34,8 @@ object RealRank {
     private val Exact = (1L << 53).toDouble
     def value(rank: Long, way: Outward): Double = {
       val x = rank.toDouble
-      if (Math.abs(x) <= Exact) x else way.next(x)
+      // 2^53 + 1 is rounded to 2^53.
+      if (Math.abs(x) < Exact) x else way.next(x)
     }
     def rank(x: Double, way: Outward): Long = way.integer(x)
   }

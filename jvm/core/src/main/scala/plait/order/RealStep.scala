@@ -24,6 +24,7 @@ object RealStep {
     case Number(_, below, above) => new OfNumber(below, above)
     case Sum(l, r) => new OfSum(of(l, variables), of(r, variables))
     case Minus(c) => new Negated(of(c, variables))
+    case Multiple(c, factor) => new Times(of(c, variables), factor.toDouble)
     case Beyond(c, Domain.Float) => new NextFloat(of(c, variables))
     case Beyond(c, _: Domain.Floating) => new Next(of(c, variables))
     case Beyond(c, Domain.Decimal(_, scale)) => new OfSum(of(c, variables), unit(scale))
@@ -51,6 +52,10 @@ object RealStep {
 
   final private class Negated(child: RealStep) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = -child.at(values, way.opposite)
+  }
+
+  final private class Times(child: RealStep, factor: Double) extends RealStep {
+    def at(values: Array[Long], way: Outward): Double = way.wider(child.at(values, way) * factor)
   }
 
   final private class Next(child: RealStep) extends RealStep {

@@ -82,7 +82,7 @@ final class SolvedReach(
     SolvedReach.samples.flatMap(sample => possible(own.map(sample)))
 
   /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not
-    * overflow), not from the condition.
+    * overflow), not from the condition. Nor is one that has no rank, as of texts.
     */
   private def isEnded(reached: Possible, direction: Direction): Boolean = {
     val all = order.domain.everything
@@ -90,8 +90,11 @@ final class SolvedReach(
     val margin = (greatest - least) / Rational(8)
     reached.values.nonEmpty && (direction match {
       case Direction.Ascending =>
-        !reached.mayBeNaN && Bound.at(reached.values.upper) <= greatest - margin
-      case Direction.Descending => Bound.at(reached.values.lower) >= least + margin
+        !reached.mayBeNaN && Bound.at(reached.values.upper) <= greatest - margin &&
+        rank.high(reached.values.upper) != Long.MaxValue
+      case Direction.Descending =>
+        Bound.at(reached.values.lower) >= least + margin &&
+        rank.low(reached.values.lower) != Long.MinValue
     })
   }
 }
@@ -120,7 +123,7 @@ object SolvedReach {
         case Negate(c) => Negate(replaced(c, by))
         case Scale(c, k) => Scale(replaced(c, by), k)
         case Call(operation, arguments) => Call(operation, arguments.map(replaced(_, by)))
-        case leaf @ (_: Variable | _: Constant | _: Known) => leaf
+        case leaf @ (_: Variable | _: Constant | _: Known | _: Opaque) => leaf
       }
     )
 

@@ -11,6 +11,9 @@ sealed abstract class WhyNot(val code: String, val sentence: String, val argumen
 }
 
 object WhyNot {
+  final case class TurnedOff(setting: String)
+      extends WhyNot("TURNED_OFF", s"Plait is turned off by $setting", setting)
+
   final case class JoinTypeNotSupported(joinType: String)
       extends WhyNot(
         "JOIN_TYPE_NOT_SUPPORTED",
@@ -27,8 +30,8 @@ object WhyNot {
   final case class NoComparison()
       extends WhyNot(
         "NO_COMPARISON",
-        "the condition has no comparison (<, <=, >, >=) of integers, dates, timestamps or day-time " +
-          "intervals between the sides"
+        "the condition has no comparison (<, <=, >, >=, =) between the sides of values whose order is " +
+          "known: numbers, times, intervals, strings of the binary collation"
       )
 
   final case class HintedOtherwise(hint: String)

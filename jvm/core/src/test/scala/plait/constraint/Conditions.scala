@@ -64,6 +64,7 @@ object Conditions {
           else if (possible.mayBeNaN) Value.NaN
           else Value.Number(possible.values.single.get)
         )
+      case opaque: Opaque => throw new IllegalArgumentException(s"$opaque has no value")
       case Call(Logic.And, arguments) => until(Value.False, Logic.And, arguments)
       case Call(Logic.Or, arguments) => until(Value.True, Logic.Or, arguments)
       case Call(_: Choice.If, Seq(condition, a, b)) =>

@@ -106,6 +106,17 @@ class RealOperationLaws extends ScalaCheckSuite {
     assert(Divide.forward(Vector(closed(1, 2), four)).contains(Rational(2)))
   }
 
+  test("[0, 1] * (0, 1) = [0, 1), (0, 1] * (0, 1) = (0, 1)") {
+    import Bound.{Closed, Open}
+    val inner = IntervalSet.span(Open(Rational.Zero), Open(Rational.One))
+    val halfOpen = IntervalSet.span(Open(Rational.Zero), Closed(Rational.One))
+    assertEquals(
+      Times.forward(Vector(closed(0, 1), inner)),
+      IntervalSet.span(Closed(Rational.Zero), Open(Rational.One))
+    )
+    assertEquals(Times.forward(Vector(halfOpen, inner)), inner)
+  }
+
   test("[13, 17] % 10 = [3, 7], and 3 back from there is 13") {
     val arguments = Vector(closed(13, 17), closed(10, 10))
     assertEquals(Remainder.forward(arguments), closed(3, 7))

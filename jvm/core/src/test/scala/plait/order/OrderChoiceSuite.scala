@@ -113,6 +113,15 @@ class OrderChoiceSuite extends ScalaCheckSuite {
     assertEquals(Reach.of(Side.Left, y, band).upper.map(_.formula.toString), Seq("x - 3"))
   }
 
+  test("x - y >= 3 of doubles as solved for x = 100: y up to 97, and NaN, which is above all") {
+    val difference = rounded(FieldOperation.Minus, x, y)
+    val condition = Compare(Comparison.AtLeast, difference, double(3)).term
+    val reach = new SolvedReach(condition, Side.Left, y, Vector(x))
+    val values = Vector(Possible.only(Rational(100)))
+    assert(reach.possible(values).exists(_.mayBeNaN))
+    assertEquals(reach.ranks(values).map(_._2), Some(Long.MaxValue))
+  }
+
   test("t BETWEEN a AND b: ends that are columns of their own") {
     val choice = best(
       Compare(Comparison.AtLeast, t, a),
@@ -154,7 +163,7 @@ class OrderChoiceSuite extends ScalaCheckSuite {
     case Scale(c, k) => Scale(mirrored(c), k)
     case c: Constant => c
     case Call(operation, arguments) => Call(operation, arguments.map(mirrored))
-    case known: Known => known
+    case other @ (_: Known | _: Opaque) => other
   }
 
   property("mirror: the reach of the left row is that of the right row with the sides swapped") {

@@ -90,8 +90,13 @@ class OutwardLaws extends ScalaCheckSuite {
     }
   }
 
+  private val integers = for {
+    near <- Gen.oneOf(0L, 1L << 53, -(1L << 53), 1L << 60)
+    step <- Gen.oneOf(Gen.choose(-9L, 9L), Gen.choose(Long.MinValue, Long.MaxValue))
+  } yield near + step
+
   property("integers: a value lies between its rank's values, and its rank between theirs") {
-    forAll(Gen.oneOf(Gen.choose(Long.MinValue, Long.MaxValue), Gen.choose(-9L, 9L))) { rank =>
+    forAll(integers) { rank =>
       val of = RealRank.of(Domain.Long).get
       val (down, up) = (of.value(rank, Down), of.value(rank, Up))
       exact(down) <= Rational(rank) && Rational(rank) <= exact(up) &&
@@ -105,6 +110,17 @@ class OutwardLaws extends ScalaCheckSuite {
       Seq(Down, Up).forall(way => of.value(Rank.ofDouble(x), way) == x) &&
       Seq(Down, Up).forall(way => of.rank(x, way) == Rank.ofDouble(x))
     }
+  }
+
+  test("2^53 + 1, which no double is, lies between 2^53 and 2^53 + 2; 1.25 of decimals near 1.25") {
+    val integers = RealRank.of(Domain.Long).get
+    val odd = (1L << 53) + 1
+    assertEquals(integers.value(odd, Up), 9007199254740994.0)
+    assertEquals(integers.value(-odd, Down), -9007199254740994.0)
+    val decimals = RealRank.of(Domain.Decimal(9, 2)).get
+    assert(decimals.value(125, Down) < 1.25 && decimals.value(125, Down) > 1.2499999999)
+    assertEquals(decimals.rank(1.25, Up), 125L)
+    assertEquals(decimals.rank(1.25, Down), 125L)
   }
 
   test("NaN and what is infinite on both sides say nothing: no end") {

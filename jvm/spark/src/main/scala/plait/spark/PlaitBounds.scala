@@ -5,6 +5,7 @@ import java.time.ZoneId
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
@@ -19,7 +20,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 import plait.Side
 import plait.constraint.Term.Variable
-import plait.constraint.{Narrowing, Solver, Term}
+import plait.constraint.{Narrowing, Solver, Term, Trace}
 import plait.interval.{Domain, IntervalSet, Possible}
 import plait.spark.translate.{ConditionError, PlainValue, RealTranslation, TypedCondition}
 
@@ -27,7 +28,7 @@ import plait.spark.translate.{ConditionError, PlainValue, RealTranslation, Typed
   * it rules out. Questions and answers are JSON, see [[PlainValue]].
   *
   * {{{
-  * bounds   {"condition": "a > b - 3", "real": true, "variables": [{"name": "b", "possible": ...}]}
+  * bounds   {"condition": "a > b - 3", "real": true, "trace": true, "variables": [{"name": "b", "possible": ...}]}
   *          {"feasible": true, "variables": [{"name": "a", "possible": ...}, ...], "text": ..., "mermaid": ...}
   * prune    {"condition": "t > 3", "schema": ..., "groups": [{"t": ...}, ...]}
   *          {"kept": [false, ...]}
@@ -45,7 +46,10 @@ object PlaitBounds {
       val problem =
         if (asked.get("real").asBoolean) real(condition, names, givens)
         else typed(session, condition, names, givens)
-      narrow(problem, found)
+      val trace = narrow(problem, found)
+      // A table and a graph are long for a long condition.
+      if (asked.get("trace").asBoolean) found.put("text", trace.text).put("mermaid", trace.mermaid)
+      else found
   }
 
   def prune(session: SparkSession, question: String): String = answer(session, question) {
@@ -75,7 +79,8 @@ object PlaitBounds {
       known: Map[String, Possible]
   )
 
-  private def narrow(problem: Problem, found: ObjectNode): ObjectNode = {
+  /** Writes the answer. */
+  private def narrow(problem: Problem, found: ObjectNode): Trace = {
     val variables = problem.variables.map(_._2)
     val solver = new Solver(problem.condition, variables)
     val known = problem.variables.flatMap { case (name, v) => problem.known.get(name).map(v -> _) }
@@ -91,7 +96,7 @@ object PlaitBounds {
       val one = all.addObject().put("name", name)
       one.set[ObjectNode]("possible", problem.values(name).write(solved(variable)))
     }
-    found.put("text", trace.text).put("mermaid", trace.mermaid)
+    trace
   }
 
   private def real(condition: Expression, names: Names, givens: Seq[JsonNode]): Problem = {
@@ -116,7 +121,8 @@ object PlaitBounds {
   ): Problem = {
     val types = givens.flatMap { g =>
       Option(g.get("type")).filterNot(_.isNull).map { t =>
-        g.get("name").asText -> session.sessionState.sqlParser.parseDataType(t.asText)
+        val name = g.get("name").asText
+        name -> typeNamed(session, name, t.asText)
       }
     }.toMap
     val common = types.values.toSeq.distinct match {
@@ -140,6 +146,16 @@ object PlaitBounds {
     val variables = columns.map { case (name, c) => name -> whole.variables(c) }
     Problem(whole.term, variables, plain, known.toMap)
   }
+
+  private def typeNamed(session: SparkSession, variable: String, name: String): DataType =
+    try session.sessionState.sqlParser.parseDataType(name)
+    catch {
+      case _: ParseException =>
+        throw new ConditionError(
+          s"The type of $variable is '$name', which is none of Spark's: write int, bigint, double, " +
+            "decimal(10, 2), date, timestamp, string, boolean, ..."
+        )
+    }
 
   private def values(session: SparkSession, dataType: Option[DataType]): PlainValue = {
     val zone = session.sessionState.conf.sessionLocalTimeZone
@@ -184,6 +200,9 @@ object PlaitBounds {
     catch {
       case e: ConditionError => found.put("error", e.getMessage)
       case e: AnalysisException => found.put("error", sentence(e))
+      case _: StackOverflowError => found.put("error", "The condition is nested too deeply.")
+      case NonFatal(e) =>
+        found.put("error", s"Plait failed on this condition, a fault of its own: $e")
     }
     mapper.writeValueAsString(found)
   }

@@ -5,10 +5,12 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.execution.QueryExecution
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
+import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import plait.constraint.Solver
 import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.planner.SymmetricHashJoinStrategy
 import plait.spark.side.PeakMetric
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
 import plait.{BySide, Side}
@@ -26,24 +28,38 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       .orElse(sys.props.get("plait.version"))
       .getOrElse("unknown")
 
-  /** A few lines for each of Plait's joins: its condition, and what prunes each side. */
-  def pruning(query: QueryExecution): String = joins(query).map(lines).mkString("\n")
+  /** A few lines for each join: its condition, and what prunes each side; or why it is Spark's. */
+  def pruning(query: QueryExecution): String = allJoins(query).map(lines).mkString("\n")
 
-  /** The same, each join followed by the graph of its condition as a Mermaid flowchart: its terms, and
-    * what is known of each once the condition is TRUE.
+  /** The same, each of Plait's joins followed by the graph of its condition as a Mermaid flowchart, in
+    * a fenced block: its terms, and what is known of each once the condition is TRUE.
     */
   def graphs(query: QueryExecution): String =
-    joins(query).map(join => (lines(join) +: graph(join).toSeq).mkString("\n")).mkString("\n")
+    allJoins(query).map(join => (lines(join) +: graph(join).toSeq).mkString("\n")).mkString("\n")
 
-  private def lines(join: SymmetricHashJoinExec): String = {
-    val sides = Side.both.map(side => f"  ${side.name}%-5s ${join.pruning(side)}")
-    (title(join) +: sides).mkString("\n")
+  /** Is it known that the query has not run? Adaptive execution knows. */
+  def isPending(query: QueryExecution): Boolean = query.executedPlan match {
+    case adaptive: AdaptiveSparkPlanExec => !adaptive.isFinalPlan
+    case _ => false
   }
 
-  private def graph(join: SymmetricHashJoinExec): Option[String] = join.condition.map { condition =>
-    val leaves = new TermTranslation(BySide(join.left.outputSet, join.right.outputSet))
-    val term = new ConditionTranslation(leaves.leaf).term(condition)
-    new Solver(term).traced()._2.mermaid
+  private def lines(join: BaseJoinExec): String = join match {
+    case ours: SymmetricHashJoinExec =>
+      val sides = Side.both.map(side => f"  ${side.name}%-5s ${ours.pruning(side)}")
+      (title(ours) +: sides).mkString("\n")
+    case other =>
+      val why = other.logicalLink.flatMap(_.getTagValue(SymmetricHashJoinStrategy.Reason))
+      s"${title(other)}\n  left to Spark: ${why.fold("Plait was not asked")(_.toString)}"
+  }
+
+  private def graph(join: BaseJoinExec): Option[String] = join match {
+    case ours: SymmetricHashJoinExec =>
+      ours.condition.map { condition =>
+        val leaves = new TermTranslation(BySide(ours.left.outputSet, ours.right.outputSet))
+        val term = new ConditionTranslation(leaves).term(condition)
+        s"```mermaid\n${new Solver(term).traced()._2.mermaid}\n```"
+      }
+    case _ => None
   }
 
   /** `[{"join": ..., "metrics": {name: number}, "trace": [[partition, read, left, right]]}]` */
@@ -58,11 +74,16 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
     new ObjectMapper().writeValueAsString(all.asJava)
   }
 
-  private def joins(query: QueryExecution): Seq[SymmetricHashJoinExec] =
-    collectWithSubqueries(query.executedPlan) { case join: SymmetricHashJoinExec => join }
+  private def allJoins(query: QueryExecution): Seq[BaseJoinExec] =
+    collectWithSubqueries(query.executedPlan) { case join: BaseJoinExec => join }
 
-  private def title(join: SymmetricHashJoinExec): String = {
+  private def joins(query: QueryExecution): Seq[SymmetricHashJoinExec] =
+    allJoins(query).collect { case join: SymmetricHashJoinExec => join }
+
+  private def title(join: BaseJoinExec): String = {
     val keys = join.leftKeys.zip(join.rightKeys).map { case (l, r) => s"$l = $r" }
-    s"SymmetricHashJoin ${join.joinType} on ${(keys ++ join.condition.map(_.toString)).mkString(" AND ")}"
+    val parts = keys ++ join.condition.map(_.toString)
+    s"${join.nodeName} ${join.joinType}${if (parts.isEmpty) ""
+      else parts.mkString(" on ", " AND ", "")}"
   }
 }

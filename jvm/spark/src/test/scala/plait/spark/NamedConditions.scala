@@ -44,7 +44,7 @@ class NamedConditions extends SparkSuite {
       .analyzed
     val filter = plan.collectFirst { case f: Filter => f }.get
     val linear = new TermTranslation(BySide(filter.child.outputSet, AttributeSet.empty))
-    val translation = new ConditionTranslation(linear.leaf)
+    val translation = new ConditionTranslation(linear)
     val solver = new Solver(translation.term(filter.condition))
     def variable(name: String): Term =
       translation.term(filter.child.output.find(_.name == name).get)

@@ -242,10 +242,13 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
 }
 
 object RandomExpressions {
+
+  /** How many expressions are tried of a family, in each zone, with 40 rows each. */
+  val count: Int = 500
+
   final case class Family(
       name: String,
       types: Seq[DataType],
-      count: Int = 600,
       zones: Seq[String] = Seq("UTC")
   )
 
@@ -257,7 +260,7 @@ object RandomExpressions {
     Family("decimals", Seq(DecimalType(5, 2), DecimalType(9, 0), DecimalType(38, 10), IntegerType)),
     Family("floating numbers", Seq(DoubleType, FloatType, LongType, IntegerType, BooleanType)),
     Family("numbers of all kinds", Seq(DoubleType, DecimalType(12, 3), IntegerType, ByteType)),
-    Family("texts", Seq(StringType, BooleanType), 150),
+    Family("texts", Seq(StringType, BooleanType)),
     Family(
       "dates, timestamps and intervals",
       Seq(
@@ -269,7 +272,6 @@ object RandomExpressions {
         IntegerType,
         LongType
       ),
-      400,
       zones
     )
   )

@@ -17,7 +17,7 @@ import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
 class TranslationLaws extends munit.FunSuite {
-  private val soak = if (sys.env.get("PLAIT_SOAK").contains("1")) 100 else 1
+  private val soak = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
   private val zones = Seq("UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia")
 
   /** Two columns a side of one type; the right side's are columns 2 and 3 of the pair. */
@@ -83,8 +83,8 @@ class TranslationLaws extends munit.FunSuite {
       conjuncts: Seq[Expression],
       pairs: Seq[Seq[Any]]
   ): (Int, Int) = {
-    val translation =
-      new TermTranslation(BySide(AttributeSet(tables.left), AttributeSet(tables.right)))
+    val outputs = BySide(AttributeSet(tables.left), AttributeSet(tables.right))
+    val translation = new TermTranslation(outputs)
     val comparisons = conjuncts.flatMap(translation.compare(_))
     OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption match {
       case None => (0, 0)
@@ -93,7 +93,11 @@ class TranslationLaws extends munit.FunSuite {
           SideExpressions
             .of(side, choice, translation)
             .ranks
-            .map(BindReferences.bindReference(_, tables.all))
+            .map { e =>
+              // Computed from the rows of this side alone.
+              assert(e.references.subsetOf(outputs(side)), s"$e of ${side.name} in $conjuncts")
+              BindReferences.bindReference(e, tables.all)
+            }
         }
         val condition = BindReferences.bindReference(conjuncts.reduce(And(_, _)), tables.all)
         val generated = ranks.map(GenerateUnsafeProjection.generate(_))
@@ -151,7 +155,9 @@ class TranslationLaws extends munit.FunSuite {
       .map(java.time.LocalDateTime.parse(_).toEpochSecond(ZoneOffset.UTC) * micros)
 
   private def instant(random: Random): Long =
-    changes(random.nextInt(changes.size)) + (random.nextInt(97) - 48) * 1800L * micros
+    if (random.nextInt(15) == 0) Long.MaxValue - random.nextInt(3) * 1800L * micros
+    else if (random.nextInt(15) == 0) Long.MinValue + random.nextInt(3) * 1800L * micros
+    else changes(random.nextInt(changes.size)) + (random.nextInt(97) - 48) * 1800L * micros
 
   private def interval(random: Random): Literal = {
     val hours = Seq(0, 1, 3, 23, 24, 25, 48)(random.nextInt(7))
@@ -220,6 +226,11 @@ class TranslationLaws extends munit.FunSuite {
     }
   }
 
+  /** What no formula looks into, of one side or of both. */
+  private def opaque(random: Random, x: Expression, y: Expression): Expression =
+    if (random.nextBoolean()) CaseWhen(Seq(LessThan(x, y) -> x), y)
+    else Cast(Multiply(Cast(x, DoubleType), Cast(y, DoubleType)), x.dataType)
+
   private def real(random: Random, tables: Tables, depth: Int, mode: EvalMode.Value): Expression = {
     val dataType = tables.all.head.dataType
     val context = NumericEvalContext(mode, false)
@@ -228,7 +239,8 @@ class TranslationLaws extends munit.FunSuite {
       if (random.nextInt(4) == 0) Literal(RandomValues.notNull(random, dataType), dataType)
       else tables.all(random.nextInt(4))
     else
-      random.nextInt(8) match {
+      random.nextInt(9) match {
+        case 8 => opaque(random, tables.all(random.nextInt(4)), tables.all(random.nextInt(4)))
         case 0 | 1 => Add(sub(), sub(), context)
         case 2 | 3 | 4 => Subtract(sub(), sub(), context)
         case 5 => UnaryMinus(sub(), mode == EvalMode.ANSI)

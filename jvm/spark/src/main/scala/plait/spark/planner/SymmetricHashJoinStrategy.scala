@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -37,15 +38,19 @@ import plait.{BySide, Side}
 object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case join: Join if PlaitConf(SQLConf.get).enabled && !isSettled(join) =>
+    case join: Join if !isSettled(join) =>
       attempt(join) match {
         case Right(node) => Seq(node)
         case Left(why) =>
           logDebug(s"Plait leaves a join to Spark: $why")
+          join.setTagValue(Reason, why)
           Nil
       }
     case _ => Nil
   }
+
+  /** Why a join was left to Spark, on the logical join that Spark's node is linked to. */
+  val Reason: TreeNodeTag[WhyNot] = TreeNodeTag[WhyNot]("plait.whyNot")
 
   /** A side was broadcast already: Spark's join on it is the only one that can use it. */
   private def isSettled(join: Join): Boolean = join.children.exists {
@@ -54,13 +59,18 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   }
 
   /** Planning never fails a query that Spark can run. */
-  private def attempt(join: Join): Either[WhyNot, SparkPlan] =
-    try node(join)
-    catch {
-      case NonFatal(e) if !PlaitConf(SQLConf.get).failsOnPlanningError =>
-        logWarning("Plait failed to plan a join and leaves it to Spark", e)
-        Left(WhyNot.PlanningFailed(e.toString))
-    }
+  private def attempt(join: Join): Either[WhyNot, SparkPlan] = {
+    val conf = PlaitConf(SQLConf.get)
+    val failsOnError = conf.failsOnPlanningError
+    if (!conf.enabled) Left(WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false"))
+    else
+      try node(join)
+      catch {
+        case NonFatal(e) if !failsOnError =>
+          logWarning("Plait failed to plan a join and leaves it to Spark", e)
+          Left(WhyNot.PlanningFailed(e.toString))
+      }
+  }
 
   private def node(join: Join): Either[WhyNot, SparkPlan] = join match {
     case _ if join.isStreaming => Left(WhyNot.StreamingInput())
@@ -107,7 +117,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
     val known = below.map(_.map(_._1))
     OrderChoice.best(across.map(_._1).distinct, offers, known).map { choice =>
       val text = new PruningText(choice, conjunctOf(_).toString)
-      val served = new ServedOrder(new ConditionTranslation(translation.leaf))
+      val served = new ServedOrder(new ConditionTranslation(translation))
       Pruning(
         BySide.make { side =>
           val sides = SideExpressions.of(side, choice, translation)
@@ -126,7 +136,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
       children: BySide[LogicalPlan],
       translation: TermTranslation
   ): Either[WhyNot, Pruning] = {
-    val whole = new ConditionTranslation(translation.leaf)
+    val whole = new ConditionTranslation(translation)
     val conditions = BySide.make { side =>
       whole.term((condition +: filters(children(side.other))).reduce(And(_, _)))
     }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import plait.Side
 import plait.constraint.Term
-import plait.constraint.Term._
+import plait.constraint.Term.Known
 import plait.interval.{Domain, Possible}
 import plait.order.SolvedReach
 
@@ -25,10 +25,10 @@ import plait.order.SolvedReach
   *      [[CastTranslation]], [[LogicTranslation]], [[TimeTranslation]], [[ElementaryTranslation]].
   *   3. Evaluation modes (ANSI, legacy, TRY) are read off each expression, never off the session.
   *
-  * @param leaf
-  *   the variable for an expression over one side, if it may be one
+  * @param leaves
+  *   where terms end
   */
-final class ConditionTranslation(leaf: Expression => Option[Variable]) {
+final class ConditionTranslation(leaves: Leaves) {
   private val families: Seq[PartialFunction[Expression, Term]] = Seq(
     new LogicTranslation(term).translate,
     new NumberTranslation(term).translate,
@@ -38,7 +38,6 @@ final class ConditionTranslation(leaf: Expression => Option[Variable]) {
   )
   private val known = mutable.LinkedHashMap.empty[Expression, Term]
   private val sources = mutable.Map.empty[Term, Expression]
-  private var unknowns = 0
 
   def term(expression: Expression): Term =
     known.getOrElseUpdate(
@@ -62,20 +61,12 @@ final class ConditionTranslation(leaf: Expression => Option[Variable]) {
       scala.util
         .Try(Literal(foldable.eval(), foldable.dataType))
         .toOption
-        .fold(unknown(expression))(ConditionTranslation.literal)
+        .fold[Term](leaves.opaque(expression))(ConditionTranslation.literal)
     case _ =>
       families
         .collectFirst(Function.unlift(family => family.lift(expression)))
-        .orElse(leaf(expression))
-        .getOrElse(unknown(expression))
-  }
-
-  /** Two unknowns are two terms, as two calls of one function may differ. */
-  private def unknown(expression: Expression): Term = {
-    unknowns += 1
-    val all = OrderedType.domain(expression.dataType).fold(Possible.Anything)(_.all)
-    val domain = OrderedType.domain(expression.dataType).getOrElse(Domain.Real)
-    Known(all, domain, s"?$unknowns")
+        .orElse(leaves.leaf(expression))
+        .getOrElse(leaves.opaque(expression))
   }
 }
 

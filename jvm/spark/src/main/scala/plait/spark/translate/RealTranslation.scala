@@ -170,7 +170,10 @@ object RealTranslation {
 
   private def refuse(e: Spark, why: String): Nothing = {
     val place = e.origin.startIndex.fold("")(at => s" at position ${at + 1}")
-    throw new ConditionError(s"${e.sql}$place $why.")
+    throw new ConditionError(
+      s"${e.sql}$place $why. Where Spark's types are named, as in types={'a': 'int'}, every " +
+        "expression means what it means to Spark."
+    )
   }
 }
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import plait.constraint.Term.{Add => AddTerm, Subtract => SubtractTerm, _}
 import plait.constraint.{Compare, Comparison, Sweeps, Term}
 import plait.interval.Ends.Numbers
-import plait.interval.{Domain, Interval, Possible}
+import plait.interval.Interval
 import plait.{BySide, Side}
 
 /** Spark's comparisons as the core's, and the core's terms back as Spark's expressions.
@@ -18,7 +18,7 @@ import plait.{BySide, Side}
   * {{{
   * (l.s + 3) < (r.s + 10)                        Compare(Less, Add(l.s, 3), Add(r.s, 10))
   * l.d + 3 <= r.d         (date_add may wrap)    Compare(AtMost, Variable("date_add(d, 3)"), r.d)
-  * l.ts - r.ts <= INTERVAL 5 MINUTES             Compare(AtMost, Subtract(wall(l.ts), wall(r.ts)), 300000000)
+  * l.ts - r.ts <= INTERVAL 5 MINUTES             Compare(AtMost, Subtract(clock(l.ts), clock(r.ts)), 300000000)
   * l.price < r.price      (double)               Compare(Less, l.price, r.price)
   * l.price - r.price < 1D                        Compare(Less, Call(- of double, l.price, r.price), 1)
   * l.price + 1 < r.price  (double)               Compare(Less, Variable("price + 1"), r.price)
@@ -30,7 +30,7 @@ import plait.{BySide, Side}
   *   2. `TIMESTAMP + interval` is wall-clock arithmetic in a zone with daylight saving time. It is a
   *      node for TIMESTAMP_NTZ, in zones of fixed offset, and for a literal of less than a day,
   *      which Spark adds to the instant itself. The difference of two of them is the one of their
-  *      wall clocks, `CAST(ts AS TIMESTAMP_NTZ)`.
+  *      wall clocks, see [[WallClockValue]].
   *   3. Anything else that is deterministic, names one side only and has an ordered type is a
   *      [[Term.Variable]]: Spark computes it.
   *   4. Across the sides, sums of decimals and floating numbers are nodes that say how they are
@@ -39,7 +39,7 @@ import plait.{BySide, Side}
   *
   * One instance serves one join: it remembers which expression a term came from.
   */
-final class TermTranslation(outputs: BySide[AttributeSet]) {
+final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
   private val variables = mutable.LinkedHashMap.empty[Expression, Variable]
   private val sources = mutable.Map.empty[Term, Expression]
 
@@ -63,8 +63,7 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
       if !isFraction(l.dataType) || l.dataType == r.dataType
     } yield Compare(op, left, right)
 
-  /** The variable for an expression over one side, if Spark can compute it for each row of it. */
-  def leaf(expression: Expression): Option[Variable] = variable(expression).map { found =>
+  override def leaf(expression: Expression): Option[Variable] = variable(expression).map { found =>
     sources.getOrElseUpdate(found, expression)
     found
   }
@@ -99,22 +98,13 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     case Literal(value: Any, OrderedType.Fractions()) =>
       val domain = OrderedType.domain(expression.dataType).get
       Some(Known(OrderedType.possible(value, expression.dataType), domain, expression.sql))
-    case _ => TermTranslation.sums(child => term(child).getOrElse(unknown(child))).lift(expression)
-  }
-
-  private def unknown(expression: Expression): Term = {
-    val domain = OrderedType.domain(expression.dataType)
-    Known(
-      domain.fold(Possible.Anything)(_.all),
-      domain.getOrElse(Domain.Real),
-      expression.toString
-    )
+    case _ => TermTranslation.sums(child => term(child).getOrElse(opaque(child))).lift(expression)
   }
 
   /** The timestamp whose microseconds Spark subtracts. */
   private def wallClock(subtraction: SubtractTimestamps, timestamp: Expression): Expression =
     if (hasFixedOffset(subtraction, timestamp.dataType)) timestamp
-    else Cast(timestamp, TimestampNTZType, subtraction.timeZoneId)
+    else WallClockValue(timestamp, subtraction.zoneId)
 
   private def binary(l: Expression, r: Expression, make: (Term, Term) => Term): Option[Term] =
     for {
@@ -177,11 +167,19 @@ final class TermTranslation(outputs: BySide[AttributeSet]) {
     for {
       domain <- OrderedType.domain(expression.dataType)
       side <- Side.both.find(isOver(_, expression))
-      if expression.deterministic && !expression.exists(isCostly)
+      if isComputable(expression)
     } yield variables.getOrElseUpdate(
       expression.canonicalized,
       Variable(freshName(expression), side, domain)
     )
+
+  /** What must not be computed apart from the condition is of both sides. */
+  override protected def sidesOf(expression: Expression): Set[Side] =
+    if (expression.references.isEmpty || !isComputable(expression)) Side.both.toSet
+    else Side.both.filter(side => expression.references.exists(outputs(side).contains)).toSet
+
+  private def isComputable(expression: Expression): Boolean =
+    expression.deterministic && !expression.exists(isCostly)
 
   private def isOver(side: Side, expression: Expression): Boolean =
     expression.references.nonEmpty && expression.references.subsetOf(outputs(side))

@@ -27,7 +27,7 @@ final class TypedCondition(
     session: SparkSession,
     parsed: Expression,
     columns: Seq[AttributeReference]
-) {
+) extends Leaves {
   private val names = columns.map(c => c.exprId -> c).toMap
   private val taken = mutable.Set.empty[String]
 
@@ -39,7 +39,7 @@ final class TypedCondition(
   }.toMap
 
   val term: Term = {
-    val whole = new ConditionTranslation(leaf)
+    val whole = new ConditionTranslation(this)
     whole.term(resolved)
   }
 
@@ -54,7 +54,9 @@ final class TypedCondition(
       .getOrElse(throw new ConditionError("This is no condition on rows."))
   }
 
-  private def leaf(e: Expression): Option[Variable] = e match {
+  override protected def sidesOf(expression: Expression): Set[Side] = Set(Side.Left)
+
+  override def leaf(e: Expression): Option[Variable] = e match {
     case a: AttributeReference => names.get(a.exprId).flatMap(variables.get)
     case _ if e.deterministic && e.references.nonEmpty =>
       OrderedType.domain(e.dataType).map(Variable(fresh(e.sql), Side.Left, _))
