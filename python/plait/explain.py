@@ -33,9 +33,9 @@ METRICS = {
     "leftPeakBuffered": "most left rows that a task held at once",
     "rightPeakBuffered": "most right rows that a task held at once",
     "peakBuffered": "most rows of both sides that a task held at once",
-    "pairsByProbingLeft": "pairs found by looking for a right row's partners on the left",
-    "pairsByProbingRight": "pairs found by looking for a left row's partners on the right",
-    "numOutputRows": "pairs in all",
+    "pairsByProbingLeft": "matches found by looking for a right row's partners on the left",
+    "pairsByProbingRight": "matches found by looking for a left row's partners on the right",
+    "numOutputRows": "rows out",
 }
 
 
@@ -46,9 +46,9 @@ class JoinCounters:
     ``metrics`` are numbers by name, the *most* rows of a task the greatest of all tasks, the others
     sums: rows read (``leftRowsIn``, ``rightRowsIn``), rows dead before the other side had ended
     (``leftRowsPruned``, ...), most rows held by a task (``leftPeakBuffered``, ..., ``peakBuffered``
-    for both), pairs by the side that was searched (``pairsByProbingLeft``, ...), and their sum
-    ``numOutputRows``. ``trace`` is empty unless ``spark.plait.trace.buffered`` was ``true`` when
-    the query ran.
+    for both), matches by the side that was searched (``pairsByProbingLeft``, ...), and the rows
+    that came out, ``numOutputRows``, for an inner join the sum of both. ``trace`` is empty unless
+    ``spark.plait.trace.buffered`` was ``true`` when the query ran.
     """
 
     join: str

@@ -184,13 +184,17 @@ object RealFormula {
     case floating: Domain.Floating if x.abs >= floating.infinity =>
       Number(x, floating.exactly(x), floating.exactly(x))
     case _ =>
-      val double = Domain.Double
-      Number(x, double.exactly(double.down(x)), double.exactly(double.up(x)))
+      // Beyond the greatest double lies an infinity on one side only.
+      val below = Domain.Double.exactly(Domain.Double.down(x))
+      val above = Domain.Double.exactly(Domain.Double.up(x))
+      Number(x, Math.min(below, Double.MaxValue), Math.max(above, -Double.MaxValue))
   }
 
   implicit object Formulas extends Ends[RealFormula] {
     def constant(x: BigInt): RealFormula = number(Rational(x), Domain.Integer)
     def known(x: Rational, domain: Domain): Option[RealFormula] = Some(number(x, domain))
+
+    /** Constants come last, and as one where nothing was rounded between them. */
     def plus(a: RealFormula, b: RealFormula): RealFormula = (a, b) match {
       case (x: Number, y: Number) if x.isFinite && y.isFinite => number(x.x + y.x, Domain.Integer)
       case (Sum(c, x: Number), y: Number) if x.isFinite && y.isFinite => plus(c, plus(x, y))

@@ -3,7 +3,7 @@ package plait.join
 
 import plait.{BySide, Side}
 
-/** The pruning symmetric hash join of two inputs that arrive row by row, inner.
+/** The pruning symmetric hash join of two inputs that arrive row by row.
   *
   * With L and R the rows added so far, [[nextMatch]] has given, each once, every pair of
   *
@@ -11,23 +11,31 @@ import plait.{BySide, Side}
   * { (l, r) in L x R : key(l) = key(r), rank(r) in reach(l), rank(l) in reach(r) }
   * }}}
   *
-  * and perhaps pairs of equal keys where only one of the two holds. The set holds every pair whose
-  * condition is TRUE, because a reach is a superset; the caller evaluates the condition.
+  * and perhaps pairs of equal keys where only one of the two holds; less those of a row that was
+  * [[Matching.Settles settled]] before. The set holds every pair whose condition is TRUE, because a
+  * reach is a superset; the caller evaluates the condition, and says [[accept]] where it is TRUE.
   *
   * {{{
   *          add(Left, row)                     advance(Left, f): no later left row is below f
   *                |                                      |
   *    probes      v      stores                          v
-  *  right buffer <-- row --> left buffer      right rows whose reach ends below f are dropped
-  *                              if the right frontier has not passed its reach
+  *  right buffer <-- row --> left buffer      right rows whose reach ends below f are dropped;
+  *                              if the right frontier has not passed its reach      nextLeaving
+  *                                                       gives those that come out alone
   * }}}
+  *
+  * LEFT OUTER, left 1 and 5, right 1, a match is l.s = r.s: `advance(Right, 2)` and `nextLeaving` give
+  * nothing (left 1 has matched); `finish(Right)` and `nextLeaving` give left 5.
   *
   * Conventions:
   *   1. `add(side, ...)` takes a rank that is at least the side's frontier.
   *   2. A frontier is closed: every later row has a rank >= it. Frontiers never fall.
   *   3. A row with a NULL key, order or reach matches nothing and is not added, only counted by
   *      [[addDead]].
-  *   4. All matches of a row are taken before the next verb.
+  *   4. All matches of a row are taken before the next verb, and after `advance` and `finish` all that
+  *      leaves. A row given is valid until the next call.
+  *   5. Of a side whose [[Role]] lets rows leave aloud, each row comes out: matched, given by
+  *      `nextLeaving`, or as the arriving row that [[leavesAtOnce]].
   *
   * @tparam Q
   *   a key as it comes with a row
@@ -38,13 +46,22 @@ import plait.{BySide, Side}
   */
 final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     keys: KeyTable[Q, K],
-    buffers: BySide[RowBuffer[K, R]]
+    buffers: BySide[RowBuffer[K, R]],
+    roles: BySide[Role] = BySide(Role.Paired, Role.Paired)
 ) {
-  private val left = new JoinCore.SideState(buffers.left)
-  private val right = new JoinCore.SideState(buffers.right)
+  private val left = new JoinCore.SideState(buffers.left, roles.left)
+  private val right = new JoinCore.SideState(buffers.right, roles.right)
   private val pace = new Pace
-  private var probed: RowBuffer[K, R] = _
   private var peak = 0L
+
+  // The row that arrived last: the buffer it is looked up in, and what is to be stored of it.
+  private var arrived = left
+  private var probed: RowBuffer[K, R] = _
+  private var isMatched = false
+  private var key: K = _
+  private var row: R = _
+  private var rank = 0L
+  private var end = 0L
 
   def counts(side: Side): JoinCore.Counts = state(side)
 
@@ -53,36 +70,37 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
 
   def buffered(side: Side): Long = state(side).buffer.size
 
-  /** Nothing that is still to come can match. */
-  def isDone: Boolean =
-    (left.finished && (right.finished || left.buffer.size == 0)) ||
-      (right.finished && right.buffer.size == 0)
+  /** Nothing that is still to come can match, or come out alone. */
+  def isDone: Boolean = !isNeeded(left, right) && !isNeeded(right, left)
+
+  private def isNeeded(own: JoinCore.SideState[K, R], opposite: JoinCore.SideState[K, R]) =
+    !own.finished &&
+      (own.role.leaves == Leaving.Aloud || opposite.buffer.size > 0 || !opposite.finished)
 
   /** The side to read next. */
   def wants: Side =
-    if (left.finished) Side.Right
-    else if (right.finished) Side.Left
+    if (!isNeeded(left, right)) Side.Right
+    else if (!isNeeded(right, left)) Side.Left
     else pace.next(BySide(left.buffer.size, right.buffer.size))
 
   def add(side: Side, key: Q, row: R, rank: Long, low: Long, high: Long): Unit = {
     val own = state(side)
     val opposite = state(side.other)
     noteReach(side, rank, low, high)
-    own.in += 1
-    probed = null
+    arrive(own)
     val passed = low > high || high < opposite.frontier
     val stored = !passed && !opposite.finished
     val found =
       if (stored) keys.claim(key) else if (opposite.buffer.size > 0) keys.find(key) else null
-    if (found != null) {
-      if (low <= high && opposite.buffer.size > 0) {
-        opposite.buffer.probe(found, low, high)
-        probed = opposite.buffer
-      }
-      if (stored) {
-        own.buffer.append(found, row, rank, high)
-        noteSize(own)
-      }
+    if (found != null && low <= high && opposite.buffer.size > 0) {
+      opposite.buffer.probe(found, low, high)
+      probed = opposite.buffer
+    }
+    if (stored) {
+      this.key = found
+      this.row = row
+      this.rank = rank
+      end = high
     }
     if (passed) own.pruned += 1
   }
@@ -90,13 +108,58 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   /** A row that can match nothing. */
   def addDead(side: Side): Unit = {
     val own = state(side)
-    own.in += 1
+    arrive(own)
     own.pruned += 1
-    probed = null
   }
 
-  /** The next buffered row of the other side that the last row added may match, or null. */
-  def nextMatch(): R = if (probed == null) null else probed.next()
+  private def arrive(own: JoinCore.SideState[K, R]): Unit = {
+    own.in += 1
+    arrived = own
+    probed = null
+    isMatched = false
+    key = null
+  }
+
+  /** The next buffered row of the other side that the last row added may match, or null. With null
+    * the row is stored, if it may match again.
+    */
+  def nextMatch(): R = {
+    var found: R = null
+    if (probed != null && !isSettled) found = probed.next()
+    if (found == null) endArrival()
+    found
+  }
+
+  /** The pair that [[nextMatch]] gave last is one. */
+  def accept(): Unit = {
+    isMatched = true
+    val opposite = if (arrived eq left) right else left
+    if (opposite.role.matches == Matching.Settles) probed.settle()
+    else if (opposite.role.leaves == Leaving.Aloud) probed.mark()
+  }
+
+  private def isSettled: Boolean = isMatched && arrived.role.matches == Matching.Settles
+
+  /** The row that arrived last, whose matches are taken, comes out alone now: it has none, and is not
+    * stored.
+    */
+  def leavesAtOnce: Boolean = arrived.role.leaves == Leaving.Aloud && !isMatched && !isStored
+
+  private var isStored = false
+
+  private def endArrival(): Unit = {
+    isStored = key != null && !isSettled
+    // Before the probe's settled rows are dropped: with the last of them the key would go.
+    if (isStored) {
+      arrived.buffer.append(key, row, rank, end)
+      if (isMatched) arrived.buffer.mark()
+      noteSize(arrived)
+    } else if (key != null) keys.releaseUnused(key)
+    if (probed != null) probed.endProbe()
+    probed = null
+    key = null
+    row = null
+  }
 
   /** Every later row of `side` has a rank of at least `frontier`. */
   def advance(side: Side, frontier: Long): Unit = {
@@ -105,14 +168,32 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
       own.frontier = frontier
       pace.last(side).rank = frontier
       val opposite = state(side.other)
-      opposite.pruned += opposite.buffer.takeDead(frontier)
+      if (opposite.role.leaves == Leaving.Silently)
+        opposite.pruned += opposite.buffer.takeDead(frontier)
     }
   }
 
   /** No row of `side` will come any more. */
   def finish(side: Side): Unit = {
     state(side).finished = true
-    val _ = state(side.other).buffer.takeAll()
+    val opposite = state(side.other)
+    if (opposite.role.leaves == Leaving.Silently) {
+      val _ = opposite.buffer.takeAll()
+    }
+  }
+
+  /** The next row of this side that comes out alone because it has died without a match, or null. */
+  def nextLeaving(side: Side): R = {
+    val own = state(side)
+    val opposite = state(side.other)
+    if (own.role.leaves == Leaving.Silently) null
+    else if (opposite.finished) own.buffer.takeUnmatchedOfAll()
+    else {
+      val before = own.buffer.size
+      val found = own.buffer.takeUnmatched(opposite.frontier)
+      own.pruned += before - own.buffer.size
+      found
+    }
   }
 
   private def state(side: Side): JoinCore.SideState[K, R] =
@@ -151,7 +232,8 @@ object JoinCore {
   }
 
   final private class SideState[K >: Null <: AnyRef, R >: Null <: AnyRef](
-      val buffer: RowBuffer[K, R]
+      val buffer: RowBuffer[K, R],
+      val role: Role
   ) extends Counts {
     var frontier: Long = Long.MinValue
     var finished: Boolean = false

@@ -33,6 +33,9 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var handles = new Array[Long](MemoryRowBuffer.InitialCapacity)
   private var groups = new Array[KeyGroup](MemoryRowBuffer.InitialCapacity)
   private var free = new Array[Int](MemoryRowBuffer.InitialCapacity)
+  private var matched = new Array[Boolean](MemoryRowBuffer.InitialCapacity)
+  // An entry in the death queue is not used again before it has left it.
+  private var isQueued = new Array[Boolean](MemoryRowBuffer.InitialCapacity)
   private var freeCount = 0
   private var used = 0
   private var rows = 0L
@@ -42,6 +45,16 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var run: Run = _
   private var slot = 0
   private var high = 0L
+  private var last = 0
+
+  // Entries to be dropped when the probe is over: their slots must stand still until then.
+  private var settled = new Array[Int](MemoryRowBuffer.InitialCapacity)
+  private var settledCount = 0
+
+  // The entry of the row that was given by taking, still to be dropped.
+  private var leaving = MemoryRowBuffer.None
+  // How far `takeUnmatchedOfAll` has come.
+  private var taken = 0
 
   def size: Long = rows
 
@@ -50,8 +63,13 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     ranks(entry) = rank
     handles(entry) = store.put(row)
     groups(entry) = key
+    matched(entry) = false
+    last = entry
     key.run(side).insert(rank, entry)
-    if (end != Long.MaxValue) dying.add(end, entry)
+    if (end != Long.MaxValue) {
+      dying.add(end, entry)
+      isQueued(entry) = true
+    }
     rows += 1
   }
 
@@ -66,30 +84,97 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     // Invariant: no slot before `slot` holds a row of the probe that was not given yet.
     while (found == null && slot < run.until && run.rank(slot) <= high) {
       val entry = run.entry(slot)
-      if (entry != Run.Hole) found = store.get(handles(entry))
+      if (entry != Run.Hole) {
+        last = entry
+        found = store.get(handles(entry))
+      }
       slot += 1
     }
     found
   }
 
+  def mark(): Unit = matched(last) = true
+
+  def settle(): Unit = {
+    if (settledCount == settled.length) settled = java.util.Arrays.copyOf(settled, settledCount * 2)
+    settled(settledCount) = last
+    settledCount += 1
+  }
+
+  def endProbe(): Unit =
+    // Invariant: the settled entries from `settledCount` on are dropped.
+    while (settledCount > 0) {
+      settledCount -= 1
+      drop(settled(settledCount))
+    }
+
   def takeDead(frontier: Long): Long = {
     val before = rows
-    while (dying.hasBelow(frontier)) drop(dying.take())
+    while (dying.hasBelow(frontier)) {
+      val entry = takeDying()
+      if (groups(entry) == null) recycle(entry) else drop(entry)
+    }
     before - rows
+  }
+
+  def takeUnmatched(frontier: Long): R = {
+    dropLeaving()
+    var found: R = null
+    // Invariant: no row that has died without a match was dropped without being given.
+    while (found == null && dying.hasBelow(frontier)) {
+      val entry = takeDying()
+      if (groups(entry) == null) recycle(entry) else found = leave(entry)
+    }
+    found
+  }
+
+  def takeUnmatchedOfAll(): R = {
+    dropLeaving()
+    var found: R = null
+    // Invariant: the entries before `taken` hold no row.
+    while (found == null && taken < used) {
+      if (groups(taken) != null) found = leave(taken)
+      taken += 1
+    }
+    if (found == null) dying.clear()
+    found
+  }
+
+  private def takeDying(): Int = {
+    val entry = dying.take()
+    isQueued(entry) = false
+    entry
+  }
+
+  /** The row if it has no match; it is dropped with the next call. */
+  private def leave(entry: Int): R =
+    if (matched(entry)) { drop(entry); null }
+    else {
+      leaving = entry
+      store.get(handles(entry))
+    }
+
+  private def dropLeaving(): Unit = if (leaving != MemoryRowBuffer.None) {
+    drop(leaving)
+    leaving = MemoryRowBuffer.None
   }
 
   def takeAll(): Long = {
     val before = rows
     var entry = 0
     // Invariant: the entries before `entry` are free; the runs of their keys are empty.
-    while (rows > 0 && entry < used) {
+    while (entry < used) {
       if (groups(entry) != null) {
         val run = groups(entry).run(side)
         if (!run.isEmpty) {
           run.clear()
           if (groups(entry).isEmpty) keys.release(groups(entry))
         }
+        isQueued(entry) = false
         vacate(entry)
+      } else if (isQueued(entry)) {
+        isQueued(entry) = false
+        recycle(entry)
       }
       entry += 1
     }
@@ -107,9 +192,13 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private def vacate(entry: Int): Unit = {
     store.free(handles(entry))
     groups(entry) = null
+    rows -= 1
+    if (!isQueued(entry)) recycle(entry)
+  }
+
+  private def recycle(entry: Int): Unit = {
     free(freeCount) = entry
     freeCount += 1
-    rows -= 1
   }
 
   private def newEntry(): Int =
@@ -128,9 +217,12 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     handles = java.util.Arrays.copyOf(handles, capacity)
     groups = java.util.Arrays.copyOf(groups, capacity)
     free = java.util.Arrays.copyOf(free, capacity)
+    matched = java.util.Arrays.copyOf(matched, capacity)
+    isQueued = java.util.Arrays.copyOf(isQueued, capacity)
   }
 }
 
 object MemoryRowBuffer {
   private val InitialCapacity = 64
+  private val None = -1
 }

@@ -11,7 +11,7 @@ package plait.join
   *      equal rank come in the sequence of their arrival.
   *   4. One probe at a time: [[next]] belongs to the last [[probe]], and the buffer must not change
   *      between the two.
-  *   5. The row that [[next]] gives is valid until the next call.
+  *   5. A row that it gives is valid until the next call.
   *
   * @tparam K
   *   a key, already looked up
@@ -26,15 +26,34 @@ trait RowBuffer[K >: Null <: AnyRef, R >: Null <: AnyRef] {
   /** The next row of the probe, or null. */
   def next(): R
 
+  /** The row that was appended or given by [[next]] last has a match. */
+  def mark(): Unit
+
+  /** All is known of the row that [[next]] gave last: it is dropped, at the latest by [[endProbe]]. */
+  def settle(): Unit
+
+  /** The probe is over. */
+  def endProbe(): Unit
+
   /** Drops the rows whose reach ends before the frontier.
     * @return how many
     */
   def takeDead(frontier: Long): Long
 
+  /** Drops rows whose reach ends before the frontier, up to the first one without a match.
+    * @return that row, or null if there is none
+    */
+  def takeUnmatched(frontier: Long): R
+
   /** Drops all rows.
     * @return how many
     */
   def takeAll(): Long
+
+  /** Drops rows, whatever they reach, up to the first one without a match.
+    * @return that row, or null if there is none
+    */
+  def takeUnmatchedOfAll(): R
 
   /** How many rows it holds. */
   def size: Long
@@ -64,4 +83,7 @@ trait KeyTable[Q, K >: Null <: AnyRef] {
 
   /** Called when the last row of a key has gone from both sides. */
   def release(key: K): Unit
+
+  /** Called for a claimed key of which no row was buffered: it is released if it has no others. */
+  def releaseUnused(key: K): Unit
 }

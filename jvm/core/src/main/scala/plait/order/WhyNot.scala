@@ -17,7 +17,7 @@ object WhyNot {
   final case class JoinTypeNotSupported(joinType: String)
       extends WhyNot(
         "JOIN_TYPE_NOT_SUPPORTED",
-        s"$joinType joins are not supported yet; only inner joins are",
+        s"$joinType joins are not supported",
         joinType
       )
 

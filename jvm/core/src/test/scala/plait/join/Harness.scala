@@ -16,6 +16,7 @@ object Harness {
       assert(key.isEmpty, "a key was released that has rows")
       groups.filterInPlace((_, group) => group ne key)
     }
+    def releaseUnused(key: KeyGroup): Unit = if (key.isEmpty) release(key)
   }
 
   final class ArrayRowStore[R >: Null <: AnyRef] extends RowStore[R] {
@@ -31,12 +32,18 @@ object Harness {
   /** A row with all that the core is told of it; `None` for a NULL order or reach. */
   final case class Row(id: Int, key: Int, rank: Option[Long], reach: Option[(Long, Long)])
 
-  final class Join {
+  /** What comes out of a join, by the ids of its rows: a match, of pairs or of one row; a row alone. */
+  sealed trait Out
+  final case class Matched(left: Int, right: Option[Int]) extends Out
+  final case class Alone(side: Side, id: Int) extends Out
+
+  final class Join(roles: BySide[Role] = BySide(Role.Paired, Role.Paired)) {
     val keys = new MapKeyTable[Int]
     val stores: BySide[ArrayRowStore[Row]] = BySide(new ArrayRowStore, new ArrayRowStore)
     val core = new JoinCore[Int, KeyGroup, Row](
       keys,
-      BySide.make(side => new MemoryRowBuffer[Row](side, keys, stores(side)))
+      BySide.make(side => new MemoryRowBuffer[Row](side, keys, stores(side))),
+      roles
     )
 
     def holds(side: Side): Set[Row] = stores(side).live.toSet
@@ -68,6 +75,46 @@ object Harness {
         val side = if (finished(wanted)) wanted.other else wanted
         if (rows(side).hasNext) out ++= add(side, rows(side).next())
         else { core.finish(side); finished += side }
+      }
+      out.result()
+    }
+
+    /** Runs both inputs to their ends, and gives what comes out as a driver gives it. */
+    def outputs(inputs: BySide[Seq[Row]], choose: Join => Side)(
+        matches: (Row, Row) => Boolean
+    ): Seq[Out] = {
+      val rows = inputs.map(_.iterator)
+      val finished = mutable.Set.empty[Side]
+      val out = Seq.newBuilder[Out]
+      def leaving(side: Side): Unit =
+        Iterator.continually(core.nextLeaving(side)).takeWhile(_ != null).foreach { row =>
+          out += Alone(side, row.id)
+        }
+      while (!core.isDone) {
+        val wanted = choose(this)
+        val side = if (finished(wanted)) wanted.other else wanted
+        if (!rows(side).hasNext) {
+          core.finish(side)
+          finished += side
+          leaving(side.other)
+        } else {
+          val row = rows(side).next()
+          row.rank.foreach(core.advance(side, _))
+          leaving(side.other)
+          (row.rank, row.reach) match {
+            case (Some(rank), Some((low, high))) => core.add(side, row.key, row, rank, low, high)
+            case _ => core.addDead(side)
+          }
+          Iterator.continually(core.nextMatch()).takeWhile(_ != null).foreach { partner =>
+            val (l, r) = if (side == Side.Left) (row, partner) else (partner, row)
+            if (matches(l, r)) {
+              core.accept()
+              if (roles.left.matches == Matching.Stays) out += Matched(l.id, Some(r.id))
+              else if (roles.left != Role.Missing) out += Matched(l.id, None)
+            }
+          }
+          if (core.leavesAtOnce) out += Alone(side, row.id)
+        }
       }
       out.result()
     }

@@ -5,9 +5,9 @@ package plait.join
 
 import munit.FunSuite
 
-import plait.Side
 import plait.Side.{Left, Right}
 import plait.join.Harness._
+import plait.{BySide, Side}
 
 class JoinCoreScripts extends FunSuite {
 
@@ -95,5 +95,78 @@ class JoinCoreScripts extends FunSuite {
       assertEquals(j.holds(l), Set.empty[Row])
       j.core.finish(l)
       assert(j.core.isDone)
+  }
+
+  private val leftOuter = BySide[Role](Role.Preserved, Role.Paired)
+  private def leaving(j: Join, side: Side): Seq[Int] =
+    Iterator.continually(j.core.nextLeaving(side)).takeWhile(_ != null).map(_.id).toList
+
+  test("LEFT OUTER: a left row comes out alone as soon as the right frontier is past its reach") {
+    val j = new Join(leftOuter)
+    j.add(Left, early(6))
+    j.core.advance(Right, 1)
+    assertEquals(leaving(j, Left), Nil, "right 1 may come again")
+    j.core.advance(Right, 2)
+    assertEquals(leaving(j, Left), Seq(6))
+    assertEquals(j.holds(Left), Set.empty[Row])
+  }
+
+  test("LEFT OUTER: a left row that has matched leaves silently") {
+    val j = new Join(leftOuter)
+    j.add(Left, early(6))
+    j.core.add(Right, 0, late(1), 1, 6, 7)
+    assertEquals(Option(j.core.nextMatch()).map(_.id), Some(6))
+    j.core.accept()
+    assertEquals(Option(j.core.nextMatch()), None)
+    j.core.advance(Right, 2)
+    assertEquals(leaving(j, Left), Nil)
+    assertEquals(j.holds(Left), Set.empty[Row])
+  }
+
+  test("LEFT OUTER: a row that can match nothing any more leaves at once, unless it matches now") {
+    val j = new Join(leftOuter)
+    j.add(Left, Row(1, 0, None, None))
+    assert(j.core.leavesAtOnce)
+    j.add(Left, early(6))
+    assert(!j.core.leavesAtOnce, "it is stored")
+    j.core.finish(Right)
+    assertEquals(leaving(j, Left), Seq(6))
+    j.add(Left, early(7))
+    assert(j.core.leavesAtOnce)
+    assert(!j.core.isDone, "each later left row comes out too")
+    j.core.finish(Left)
+    assert(j.core.isDone)
+  }
+
+  test("LEFT SEMI: a buffered left row goes with its first match, an arriving one is not stored") {
+    val j = new Join(BySide(Role.Existing, Role.Sought))
+    j.add(Left, early(6))
+    j.core.add(Right, 0, late(1), 1, 6, 7)
+    assertEquals(Option(j.core.nextMatch()).map(_.id), Some(6))
+    j.core.accept()
+    assertEquals(Option(j.core.nextMatch()), None)
+    assertEquals(j.holds(Left), Set.empty[Row])
+    j.core.add(Left, 0, early(7), 7, 1, 2)
+    assertEquals(Option(j.core.nextMatch()).map(_.id), Some(1))
+    j.core.accept()
+    assertEquals(Option(j.core.nextMatch()), None)
+    assertEquals(j.holds(Left), Set.empty[Row])
+    assertEquals(j.holds(Right).map(_.id), Set(1))
+  }
+
+  test(
+    "LEFT SEMI: the place of a settled row is not taken before its death, which kills no other"
+  ) {
+    val j = new Join(BySide(Role.Existing, Role.Sought))
+    j.add(Left, early(6))
+    j.core.add(Right, 0, late(1), 1, 6, 7)
+    j.core.nextMatch()
+    j.core.accept()
+    assertEquals(Option(j.core.nextMatch()), None)
+    j.add(Left, early(9))
+    j.core.advance(Right, 2)
+    assertEquals(j.holds(Left).map(_.id), Set(9))
+    j.core.advance(Right, 5)
+    assertEquals(j.holds(Left), Set.empty[Row])
   }
 }

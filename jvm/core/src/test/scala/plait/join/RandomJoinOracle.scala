@@ -97,7 +97,36 @@ class RandomJoinOracle extends FunSuite {
     assertEquals(kept((new Join).run(rows)), expected, clue)
     def coin: Side = if (random.nextBoolean()) Side.Left else Side.Right
     assertEquals(kept((new Join).runFrom(rows, _ => coin)), expected, clue)
+    val roles = RandomJoinOracle.roles(random.nextInt(RandomJoinOracle.roles.size))
+    checkRoles(roles, tables, rows, matches(conjunction), s"$roles, $clue")
     expected.size
+  }
+
+  /** The same with a join type, which ends with nothing held. */
+  private def checkRoles(
+      roles: BySide[Role],
+      tables: BySide[Seq[Columns]],
+      rows: BySide[Seq[Row]],
+      matches: (Columns, Columns) => Boolean,
+      clue: => String
+  ): Unit = {
+    val join = new Join(roles)
+    val found = join.outputs(rows, _.core.wants) { (l, r) =>
+      matches(tables.left(l.id), tables.right(r.id))
+    }
+    val matched = NestedLoopJoin.matched(roles, tables.left, tables.right)(matches).map {
+      case (l, r) => Matched(l.id, r.map(_.id))
+    }
+    val leftAlone = NestedLoopJoin
+      .alone(roles.left, tables.left, tables.right)(matches)
+      .map(l => Alone(Side.Left, l.id))
+    val rightAlone = NestedLoopJoin
+      .alone(roles.right, tables.right, tables.left)((r, l) => matches(l, r))
+      .map(r => Alone(Side.Right, r.id))
+    def sorted(out: Seq[Out]) = out.map(_.toString).sorted
+    assertEquals(sorted(found), sorted(matched ++ leftAlone ++ rightAlone), clue)
+    for (side <- Side.both) assertEquals(join.holds(side), Set.empty[Row], clue)
+    assertEquals(join.keys.size, 0, clue)
   }
 
   test(s"$joins random joins give the rows of the nested loop, at any pace") {
@@ -117,6 +146,17 @@ class RandomJoinOracle extends FunSuite {
 }
 
 object RandomJoinOracle {
+
+  /** INNER, LEFT, RIGHT, FULL, LEFT SEMI, LEFT ANTI, existence. */
+  private val roles: IndexedSeq[BySide[Role]] = IndexedSeq(
+    BySide(Role.Paired, Role.Paired),
+    BySide(Role.Preserved, Role.Paired),
+    BySide(Role.Paired, Role.Preserved),
+    BySide(Role.Preserved, Role.Preserved),
+    BySide(Role.Existing, Role.Sought),
+    BySide(Role.Missing, Role.Sought),
+    BySide(Role.Marked, Role.Sought)
+  )
 
   /** A row's columns by variable; one that is missing is NULL. */
   final case class Columns(id: Int, key: Option[Int], values: Map[Variable, BigInt])

@@ -9,7 +9,7 @@ import org.scalacheck.Prop._
 import org.scalacheck.{Gen, Test}
 
 import plait.Cases
-import plait.constraint.Doubles
+import plait.constraint.{Doubles, RealFormula}
 import plait.interval.{Domain, Rational}
 import plait.order.Outward.{Down, Up}
 
@@ -121,6 +121,15 @@ class OutwardLaws extends ScalaCheckSuite {
     assert(decimals.value(125, Down) < 1.25 && decimals.value(125, Down) > 1.2499999999)
     assertEquals(decimals.rank(1.25, Up), 125L)
     assertEquals(decimals.rank(1.25, Down), 125L)
+  }
+
+  test("a constant beyond the greatest double lies between it and infinity") {
+    val twice = Rational.of(Double.MaxValue) * Rational(2)
+    RealFormula.number(twice, Domain.Integer) match {
+      case RealFormula.Number(_, below, above) =>
+        assertEquals((below, above), (Double.MaxValue, Double.PositiveInfinity))
+      case other => fail(s"$other")
+    }
   }
 
   test("NaN and what is infinite on both sides say nothing: no end") {

@@ -15,11 +15,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   Predicate,
   UnsafeRow
 }
+import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.types.LongType
 
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
-import plait.spark.exec.{BufferTrace, SymmetricHashJoinIterator}
+import plait.spark.exec.{BufferTrace, JoinOutput, SymmetricHashJoinIterator}
 import plait.spark.side.{SideReader, UnsafeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
@@ -53,15 +54,18 @@ class DemandSuite extends SparkSuite {
   }
 
   private def join(
-      inputs: BySide[Counting]
+      inputs: BySide[Counting],
+      joinType: JoinType = Inner
   ): (SymmetricHashJoinIterator, JoinCore[UnsafeRow, KeyGroup, UnsafeRow]) = {
     val translation = new TermTranslation(columns.map(AttributeSet(_)))
     val comparisons = Seq(condition._1, condition._2).flatMap(translation.compare(_))
     val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get
     val keys = new UnsafeKeyTable
+    val roles = JoinOutput.roles(joinType).get
     val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](
       keys,
-      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, new Stored))
+      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, new Stored)),
+      roles
     )
     val readers = BySide.make { side =>
       val expressions = SideExpressions.of(side, choice, translation)
@@ -73,8 +77,9 @@ class DemandSuite extends SparkSuite {
       inputs,
       readers,
       core,
+      roles,
       bound.eval,
-      (l, _) => l,
+      JoinOutput.of(joinType, columns),
       BufferTrace.Off
     )
     (rows, core)
@@ -91,6 +96,28 @@ class DemandSuite extends SparkSuite {
     val (rows, _) = join(inputs)
     assertEquals(rows.next().getLong(1), 6L)
     assertEquals((inputs.left.read, inputs.right.read), (6, 1))
+  }
+
+  for (joinType <- Seq(LeftOuter, FullOuter, LeftAnti))
+    test(
+      s"$joinType: the first row without a match comes when the other side has passed its reach"
+    ) {
+      // No keys match; left 1 reaches right [-5, -4].
+      val inputs = BySide(new Counting(s => -s), new Counting(s => s))
+      val (rows, core) = join(inputs, joinType)
+      assertEquals(rows.next().getLong(1), 1L)
+      assert(inputs.left.read <= 2 && inputs.right.read <= 2, inputs.map(_.read).toString)
+      rows.take(100000).foreach(_ => ())
+      assert(core.peakBuffered <= 16, core.peakBuffered.toString)
+    }
+
+  test("LEFT SEMI: the first row reads no more than the rows up to the first pair, (6, 1)") {
+    val inputs = BySide(new Counting(_ => 0), new Counting(_ => 0))
+    val (rows, core) = join(inputs, LeftSemi)
+    assertEquals(rows.next().getLong(1), 6L)
+    assertEquals((inputs.left.read, inputs.right.read), (6, 1))
+    assertEquals(rows.take(1000).map(_.getLong(1)).toSeq, (7L to 1006L))
+    assert(core.peakBuffered <= 16, core.peakBuffered.toString)
   }
 
   test("with other keys in between too: first pair (16, 11)") {

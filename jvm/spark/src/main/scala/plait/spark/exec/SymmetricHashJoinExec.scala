@@ -4,7 +4,6 @@ package plait.spark.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
@@ -12,13 +11,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   SortOrder,
   UnsafeRow
 }
-import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 import org.apache.spark.sql.plait.TaskMemory
-import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.util.CollectionAccumulator
 
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
@@ -59,10 +57,25 @@ case class SymmetricHashJoinExec(
 )(val pruning: BySide[String])
     extends BaseJoinExec {
 
-  override def output: Seq[Attribute] = left.output ++ right.output
+  override def output: Seq[Attribute] = {
+    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
+    joinType match {
+      case LeftOuter => left.output ++ nullable(right.output)
+      case RightOuter => nullable(left.output) ++ right.output
+      case FullOuter => nullable(left.output) ++ nullable(right.output)
+      case LeftSemi | LeftAnti => left.output
+      case existence: ExistenceJoin => left.output :+ existence.exists
+      case _ => left.output ++ right.output
+    }
+  }
 
-  override def outputPartitioning: Partitioning =
-    PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+  /** Rows of a side that is filled up with NULL stand where the other side's key is. */
+  override def outputPartitioning: Partitioning = joinType match {
+    case LeftOuter | LeftExistence(_) => left.outputPartitioning
+    case RightOuter => right.outputPartitioning
+    case FullOuter => UnknownPartitioning(left.outputPartitioning.numPartitions)
+    case _ => PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+  }
 
   override def requiredChildDistribution: Seq[Distribution] =
     Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
@@ -85,7 +98,7 @@ case class SymmetricHashJoinExec(
       SidePlan(leftKeys, leftRanks, left.output),
       SidePlan(rightKeys, rightRanks, right.output)
     )
-    val task = new SymmetricHashJoinTask(sides, condition, metrics, trace)
+    val task = new SymmetricHashJoinTask(joinType, sides, condition, metrics, trace)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       task.join(BySide(leftRows, rightRows))
     }
@@ -113,6 +126,7 @@ final case class SidePlan(keys: Seq[Expression], ranks: Seq[Expression], output:
 
 /** What one task does: builds readers, buffers and core, and counts when it ends. */
 final class SymmetricHashJoinTask(
+    joinType: JoinType,
     sides: BySide[SidePlan],
     condition: Option[Expression],
     metrics: Map[String, SQLMetric],
@@ -124,13 +138,15 @@ final class SymmetricHashJoinTask(
     val keys = new UnsafeKeyTable
     val stores = sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size))
     val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
-    val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](keys, buffers)
+    val roles = JoinOutput.roles(joinType).get
+    val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](keys, buffers, roles)
     val rows = new SymmetricHashJoinIterator(
       inputs,
       sides.map(s => new SideReader(s.keys, s.ranks, s.output)),
       core,
+      roles,
       predicate(context.partitionId()),
-      joiner,
+      JoinOutput.of(joinType, sides.map(_.output)),
       trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _))
     )
     context.addTaskCompletionListener[Unit] { _ =>
@@ -148,17 +164,6 @@ final class SymmetricHashJoinTask(
       generated.eval
   }
 
-  private def joiner: (UnsafeRow, UnsafeRow) => UnsafeRow = {
-    val generated = GenerateUnsafeRowJoiner.create(
-      StructType(sides.left.output.map(fieldOf)),
-      StructType(sides.right.output.map(fieldOf))
-    )
-    (l, r) => generated.join(l, r)
-  }
-
-  private def fieldOf(attribute: Attribute) =
-    StructField(attribute.name, attribute.dataType, attribute.nullable)
-
   private def count(
       core: JoinCore[UnsafeRow, KeyGroup, UnsafeRow],
       rows: SymmetricHashJoinIterator
@@ -168,9 +173,9 @@ final class SymmetricHashJoinTask(
       metrics(JoinMetrics.rowsIn(side)) += counts.in
       metrics(JoinMetrics.rowsPruned(side)) += counts.pruned
       metrics(JoinMetrics.pairsByProbing(side)) += rows.pairsByProbing(side)
-      metrics(JoinMetrics.OutputRows) += rows.pairsByProbing(side)
       peak(JoinMetrics.peakBuffered(side)).note(counts.peak)
     }
+    metrics(JoinMetrics.OutputRows) += rows.rowsOut
     peak(JoinMetrics.PeakBuffered).note(core.peakBuffered)
   }
 

@@ -4,12 +4,12 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{JoinCore, KeyGroup}
+import plait.join.{JoinCore, KeyGroup, Role}
 import plait.spark.side.SideReader
 import plait.{BySide, Side}
 
-/** Drives the join core from two iterators: reads a row of the side that the core wants, takes that
-  * row's matches, and reads on.
+/** Drives the join core from two iterators: reads a row of the side that the core wants, gives the
+  * rows that leave alone because of it, takes its matches, and reads on.
   *
   * {{{
   * left   (s 1)          right  (s 1)          condition l.s - r.s is 5 or 6
@@ -18,7 +18,7 @@ import plait.{BySide, Side}
   *
   * Conventions:
   *   1. It is driven by demand: nothing is read before `hasNext` is asked, and no more than the next
-  *      pair needs.
+  *      row needs.
   *   2. Each side comes sorted by its order; rows without an order value may stand anywhere.
   *   3. The row that `next` gives is valid until the next call.
   *
@@ -29,62 +29,117 @@ final class SymmetricHashJoinIterator(
     inputs: BySide[Iterator[InternalRow]],
     readers: BySide[SideReader],
     core: JoinCore[UnsafeRow, KeyGroup, UnsafeRow],
+    roles: BySide[Role],
     accepts: InternalRow => Boolean,
-    output: (UnsafeRow, UnsafeRow) => UnsafeRow,
+    output: JoinOutput,
     trace: BufferTrace
 ) extends Iterator[InternalRow] {
   private val pair = new JoinedRow
+  // A match of a side whose rows come out if they have none is no row.
+  private val givesMatches = !roles.left.eq(Role.Missing)
+  private var phase: SymmetricHashJoinIterator.Phase = SymmetricHashJoinIterator.Reading
   private var arrived: Side = Side.Left
-  private var current: UnsafeRow = _
-  private var ready = false
+  private var found: InternalRow = _
   private var foundProbingLeft = 0L
   private var foundProbingRight = 0L
+  private var rows = 0L
 
   def pairsByProbing(side: Side): Long =
     if (side eq Side.Left) foundProbingLeft else foundProbingRight
 
+  def rowsOut: Long = rows
+
   override def hasNext: Boolean = {
-    if (!ready) ready = findPair()
-    ready
+    if (found == null) found = findRow()
+    found != null
   }
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException("the join has no more rows")
-    ready = false
-    output(pair.getLeft.asInstanceOf[UnsafeRow], pair.getRight.asInstanceOf[UnsafeRow])
+    val row = found
+    found = null
+    rows += 1
+    row
   }
 
-  private def findPair(): Boolean = {
-    // Invariant: every pair of rows read so far but those of `current` has been given.
-    while (true) {
-      var partner = core.nextMatch()
-      while (partner != null) {
-        if (arrived eq Side.Left) pair(current, partner) else pair(partner, current)
-        if (accepts(pair)) {
-          if (arrived eq Side.Left) foundProbingRight += 1 else foundProbingLeft += 1
-          return true
+  /** The next row, or null. */
+  private def findRow(): InternalRow = {
+    import SymmetricHashJoinIterator._
+    var row: InternalRow = null
+    // Invariant: what came of the rows read before the last one has been given.
+    while (row == null) phase match {
+      case Reading =>
+        if (core.isDone) return null
+        read(core.wants)
+      case Leaving =>
+        val left = core.nextLeaving(arrived.other)
+        if (left != null) row = output.alone(arrived.other, left) else arrive()
+      case Matching =>
+        row = nextMatch()
+        if (row == null) {
+          phase = Reading
+          if (core.leavesAtOnce) row = output.alone(arrived, readers(arrived).row)
         }
-        partner = core.nextMatch()
-      }
-      if (core.isDone) return false
-      read(core.wants)
     }
-    false
+    row
+  }
+
+  private def nextMatch(): InternalRow = {
+    val current = readers(arrived).row
+    var partner = core.nextMatch()
+    // Invariant: the matches of the current row before `partner` have been given.
+    while (partner != null) {
+      if (arrived eq Side.Left) pair(current, partner) else pair(partner, current)
+      if (accepts(pair)) {
+        if (arrived eq Side.Left) foundProbingRight += 1 else foundProbingLeft += 1
+        core.accept()
+        if (givesMatches)
+          return output.matched(
+            pair.getLeft.asInstanceOf[UnsafeRow],
+            pair.getRight.asInstanceOf[UnsafeRow]
+          )
+      }
+      partner = core.nextMatch()
+    }
+    null
   }
 
   private def read(side: Side): Unit = {
     val input = inputs(side)
-    if (!input.hasNext) core.finish(side)
-    else {
+    arrived = side
+    phase = SymmetricHashJoinIterator.Leaving
+    if (!input.hasNext) {
+      core.finish(side)
+      hasArrival = false
+    } else {
+      hasArrival = true
       val reader = readers(side)
       reader.read(input.next())
-      arrived = side
-      current = reader.row
       if (reader.hasRank) core.advance(side, reader.rank)
-      if (reader.reaches) {
-        core.add(side, reader.key, reader.row, reader.rank, reader.low, reader.high)
-      } else core.addDead(side)
-      trace.rowRead(core)
     }
   }
+
+  private var hasArrival = false
+
+  private def arrive(): Unit =
+    if (!hasArrival) phase = SymmetricHashJoinIterator.Reading
+    else {
+      phase = SymmetricHashJoinIterator.Matching
+      val reader = readers(arrived)
+      if (reader.reaches)
+        core.add(arrived, reader.key, reader.row, reader.rank, reader.low, reader.high)
+      else core.addDead(arrived)
+      trace.rowRead(core)
+    }
+}
+
+object SymmetricHashJoinIterator {
+
+  /** What is under way. */
+  sealed private trait Phase
+  private case object Reading extends Phase
+
+  /** Rows of the other side leave because of the row that was read, or of the end. */
+  private case object Leaving extends Phase
+  private case object Matching extends Phase
 }

@@ -14,7 +14,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   SortOrder
 }
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
@@ -25,7 +24,7 @@ import org.apache.spark.sql.internal.SQLConf
 import plait.constraint.Term
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.PlaitConf
-import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.exec.{JoinOutput, SymmetricHashJoinExec}
 import plait.spark.translate.{ConditionTranslation, SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -76,7 +75,10 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
     case _ if join.isStreaming => Left(WhyNot.StreamingInput())
     case ExtractEquiJoinKeys(joinType, leftKeys, rightKeys, residual, _, left, right, hint) =>
       for {
-        _ <- supported(joinType.isInstanceOf[InnerLike], WhyNot.JoinTypeNotSupported(joinType.sql))
+        _ <- supported(
+          JoinOutput.roles(joinType).isDefined,
+          WhyNot.JoinTypeNotSupported(joinType.sql)
+        )
         _ <- hinted(hint).toLeft(())
         _ <- unhashable(leftKeys ++ rightKeys).toLeft(())
         condition <- residual.toRight(WhyNot.NoComparison())

@@ -13,9 +13,9 @@ import plait.Side
   * leftRowsIn             rows read of the left side
   * leftPeakBuffered       the most left rows that one task held at once
   * leftRowsPruned         left rows proved dead before the right side had ended
-  * pairsByProbingLeft     output rows found by looking for a right row's partners on the left
+  * pairsByProbingLeft     matches found by looking for a right row's partners on the left
   * peakBuffered           the most rows of both sides together that one task held at once
-  * numOutputRows          = pairsByProbingLeft + pairsByProbingRight
+  * numOutputRows          rows that came out: of an inner join the sum of both
   * }}}
   */
 object JoinMetrics {

@@ -83,6 +83,8 @@ final class UnsafeKeyTable extends KeyTable[UnsafeRow, KeyGroup] {
     if (spareCount < spare.length) { spare(spareCount) = group; spareCount += 1 }
   }
 
+  def releaseUnused(key: KeyGroup): Unit = if (key.isEmpty) release(key)
+
   private def hashOf(key: UnsafeRow): Int = key.hashCode
 
   /** Where the key stands, or the free slot where it would. */

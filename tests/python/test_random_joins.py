@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Oracle: random inner joins through Spark, against their definition and against DuckDB.
+"""Oracle: random joins of every type through Spark, against their definition and DuckDB.
 
 A query joins 50 pairs of small tables at once: the column `pair` is part of the key. The rows of
 all pairs share one order, so the frontier that prunes one pair is mostly moved by the others' rows.
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 SEEDS = range(60 * int(os.environ.get("PLAIT_SOAK", "1")))
 PAIRS = 50
+TYPES = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
+ALONE_LEFT = ("LEFT JOIN", "FULL JOIN", "LEFT ANTI JOIN")
+ALONE_RIGHT = ("RIGHT JOIN", "FULL JOIN")
+OF_LEFT = ("LEFT SEMI JOIN", "LEFT ANTI JOIN")
 SIZES = [0, 1, 2, 4, 4, 8, 8, 16, 50]
 NOON = 1_711_886_400_000_000  # 2024-03-31 12:00 UTC
 ORIGINS = {"int": 0, "date": NOON // DAY, "timestamp": NOON, "ntz": NOON, "interval": 0}
@@ -47,6 +51,7 @@ class RandomJoin:
         rng = Random(seed)
         self.condition: Condition = random_condition(rng)
         self.null_safe = rng.random() < 0.2
+        self.type = TYPES[seed // 2 % len(TYPES)]
         self.left: Table = []
         self.right: Table = []
         for pair in range(PAIRS):
@@ -66,8 +71,11 @@ class RandomJoin:
     def sql(self, condition: str, same: str) -> str:
         left, right = self.sources
         operator = same if self.null_safe else "="
+        columns = "l.id, l.payload"
+        if self.type not in OF_LEFT:
+            columns = "l.id, r.id, l.payload, r.payload"
         return (
-            f"SELECT l.id, r.id, l.payload, r.payload FROM {left} l JOIN {right} r "
+            f"SELECT {columns} FROM {left} l {self.type} {right} r "
             f"ON l.pair = r.pair AND l.k {operator} r.k AND {condition}"
         )
 
@@ -77,19 +85,41 @@ class RandomJoin:
 
     @property
     def duckdb_sql(self) -> str:
-        return self.sql(self.condition.duckdb, "IS NOT DISTINCT FROM")
+        in_duckdb = self.sql(self.condition.duckdb, "IS NOT DISTINCT FROM")
+        return in_duckdb.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI")
 
     def expected(self) -> Counter[tuple[object, ...]]:
-        """The definition: all pairs of rows for which the condition is TRUE."""
-        partners: dict[tuple[int | None, int | None], Table] = {}
-        for row in self.right:
-            partners.setdefault((row["pair"], row["k"]), []).append(row)
-        return Counter(
-            (left["id"], right["id"], payload(left), payload(right))
-            for left in self.left
+        """The definition: the pairs for which the condition is TRUE, and what the type adds."""
+        partners: dict[tuple[int | None, int | None], list[int]] = {}
+        for i, row in enumerate(self.right):
+            partners.setdefault((row["pair"], row["k"]), []).append(i)
+        pairs = [
+            (i, j)
+            for i, left in enumerate(self.left)
             if left["k"] is not None or self.null_safe
-            for right in partners.get((left["pair"], left["k"]), [])
-            if self.condition.holds(left, right) is True
+            for j in partners.get((left["pair"], left["k"]), [])
+            if self.condition.holds(left, self.right[j]) is True
+        ]
+        matched = ({i for i, _ in pairs}, {j for _, j in pairs})
+        alone = [row for i, row in enumerate(self.left) if i not in matched[0]]
+        if self.type in OF_LEFT:
+            left_rows = alone if self.type in ALONE_LEFT else [self.left[i] for i in matched[0]]
+            return Counter((row["id"], payload(row)) for row in left_rows)
+        rows: list[tuple[Row | None, Row | None]] = [
+            (self.left[i], self.right[j]) for i, j in pairs
+        ]
+        if self.type in ALONE_LEFT:
+            rows += [(row, None) for row in alone]
+        if self.type in ALONE_RIGHT:
+            rows += [(None, row) for j, row in enumerate(self.right) if j not in matched[1]]
+        return Counter(
+            (
+                left and left["id"],
+                right and right["id"],
+                left and payload(left),
+                right and payload(right),
+            )
+            for left, right in rows
         )
 
     def register(self, spark: SparkSession) -> None:
