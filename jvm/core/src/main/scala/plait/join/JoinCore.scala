@@ -62,6 +62,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   private var row: R = _
   private var rank = 0L
   private var end = 0L
+  private var isStored = false
 
   def counts(side: Side): JoinCore.Counts = state(side)
 
@@ -71,16 +72,17 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def buffered(side: Side): Long = state(side).buffer.size
 
   /** Nothing that is still to come can match, or come out alone. */
-  def isDone: Boolean = !isNeeded(left, right) && !isNeeded(right, left)
+  def isDone: Boolean =
+    (left.finished || right.finished) && !isNeeded(left, right) && !isNeeded(right, left)
 
   private def isNeeded(own: JoinCore.SideState[K, R], opposite: JoinCore.SideState[K, R]) =
     !own.finished &&
-      (own.role.leaves == Leaving.Aloud || opposite.buffer.size > 0 || !opposite.finished)
+      (own.leavesAloud || opposite.buffer.size > 0 || !opposite.finished)
 
   /** The side to read next. */
   def wants: Side =
-    if (!isNeeded(left, right)) Side.Right
-    else if (!isNeeded(right, left)) Side.Left
+    if (left.finished || (right.finished && !isNeeded(left, right))) Side.Right
+    else if (right.finished) Side.Left
     else pace.next(BySide(left.buffer.size, right.buffer.size))
 
   def add(side: Side, key: Q, row: R, rank: Long, low: Long, high: Long): Unit = {
@@ -134,18 +136,16 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def accept(): Unit = {
     isMatched = true
     val opposite = if (arrived eq left) right else left
-    if (opposite.role.matches == Matching.Settles) probed.settle()
-    else if (opposite.role.leaves == Leaving.Aloud) probed.mark()
+    if (opposite.settles) probed.settle()
+    else if (opposite.leavesAloud) probed.mark()
   }
 
-  private def isSettled: Boolean = isMatched && arrived.role.matches == Matching.Settles
+  private def isSettled: Boolean = isMatched && arrived.settles
 
   /** The row that arrived last, whose matches are taken, comes out alone now: it has none, and is not
     * stored.
     */
-  def leavesAtOnce: Boolean = arrived.role.leaves == Leaving.Aloud && !isMatched && !isStored
-
-  private var isStored = false
+  def leavesAtOnce: Boolean = arrived.leavesAloud && !isMatched && !isStored
 
   private def endArrival(): Unit = {
     isStored = key != null && !isSettled
@@ -168,8 +168,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
       own.frontier = frontier
       pace.last(side).rank = frontier
       val opposite = state(side.other)
-      if (opposite.role.leaves == Leaving.Silently)
-        opposite.pruned += opposite.buffer.takeDead(frontier)
+      if (!opposite.leavesAloud) opposite.pruned += opposite.buffer.takeDead(frontier)
     }
   }
 
@@ -177,7 +176,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def finish(side: Side): Unit = {
     state(side).finished = true
     val opposite = state(side.other)
-    if (opposite.role.leaves == Leaving.Silently) {
+    if (!opposite.leavesAloud) {
       val _ = opposite.buffer.takeAll()
     }
   }
@@ -186,7 +185,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def nextLeaving(side: Side): R = {
     val own = state(side)
     val opposite = state(side.other)
-    if (own.role.leaves == Leaving.Silently) null
+    if (!own.leavesAloud) null
     else if (opposite.finished) own.buffer.takeUnmatchedOfAll()
     else {
       val before = own.buffer.size
@@ -233,8 +232,10 @@ object JoinCore {
 
   final private class SideState[K >: Null <: AnyRef, R >: Null <: AnyRef](
       val buffer: RowBuffer[K, R],
-      val role: Role
+      role: Role
   ) extends Counts {
+    val leavesAloud: Boolean = role.leaves eq Leaving.Aloud
+    val settles: Boolean = role.matches eq Matching.Settles
     var frontier: Long = Long.MinValue
     var finished: Boolean = false
     var in: Long = 0

@@ -37,7 +37,8 @@ final class SymmetricHashJoinIterator(
   private val pair = new JoinedRow
   // A match of a side whose rows come out if they have none is no row.
   private val givesMatches = !roles.left.eq(Role.Missing)
-  private var phase: SymmetricHashJoinIterator.Phase = SymmetricHashJoinIterator.Reading
+  private var phase = SymmetricHashJoinIterator.Reading
+  private var hasArrival = false
   private var arrived: Side = Side.Left
   private var found: InternalRow = _
   private var foundProbingLeft = 0L
@@ -67,20 +68,18 @@ final class SymmetricHashJoinIterator(
     import SymmetricHashJoinIterator._
     var row: InternalRow = null
     // Invariant: what came of the rows read before the last one has been given.
-    while (row == null) phase match {
-      case Reading =>
-        if (core.isDone) return null
-        read(core.wants)
-      case Leaving =>
-        val left = core.nextLeaving(arrived.other)
-        if (left != null) row = output.alone(arrived.other, left) else arrive()
-      case Matching =>
+    while (row == null)
+      if (phase == Matching) {
         row = nextMatch()
         if (row == null) {
           phase = Reading
           if (core.leavesAtOnce) row = output.alone(arrived, readers(arrived).row)
         }
-    }
+      } else if (phase == Leaving) {
+        val left = core.nextLeaving(arrived.other)
+        if (left != null) row = output.alone(arrived.other, left) else arrive()
+      } else if (core.isDone) return null
+      else read(core.wants)
     row
   }
 
@@ -107,19 +106,16 @@ final class SymmetricHashJoinIterator(
   private def read(side: Side): Unit = {
     val input = inputs(side)
     arrived = side
-    phase = SymmetricHashJoinIterator.Leaving
-    if (!input.hasNext) {
-      core.finish(side)
-      hasArrival = false
-    } else {
-      hasArrival = true
+    hasArrival = input.hasNext
+    if (hasArrival) {
       val reader = readers(side)
       reader.read(input.next())
       if (reader.hasRank) core.advance(side, reader.rank)
-    }
+    } else core.finish(side)
+    if (roles(side.other).leaves eq plait.join.Leaving.Aloud)
+      phase = SymmetricHashJoinIterator.Leaving
+    else arrive()
   }
-
-  private var hasArrival = false
 
   private def arrive(): Unit =
     if (!hasArrival) phase = SymmetricHashJoinIterator.Reading
@@ -135,11 +131,10 @@ final class SymmetricHashJoinIterator(
 
 object SymmetricHashJoinIterator {
 
-  /** What is under way. */
-  sealed private trait Phase
-  private case object Reading extends Phase
+  // What is under way; numbers, for they are asked for once a row.
+  final private val Reading = 0
 
   /** Rows of the other side leave because of the row that was read, or of the end. */
-  private case object Leaving extends Phase
-  private case object Matching extends Phase
+  final private val Leaving = 1
+  final private val Matching = 2
 }
