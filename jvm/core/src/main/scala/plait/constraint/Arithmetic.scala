@@ -49,7 +49,7 @@ final case class Arithmetic(
     from: Domain,
     domain: Domain,
     overflow: Overflow
-) extends Operation {
+) extends NullIntolerant {
   def name: String = operation.name
 
   /** Nothing but numbers and NULL goes in, and comes out. */

@@ -16,7 +16,7 @@ import plait.interval._
   *   1. NaN is equal to NaN and above every number, infinity too.
   *   2. NULL on either side gives NULL. So a comparison that is not NULL rejects NULL on both.
   */
-final case class Compared(comparison: Comparison) extends Operation {
+final case class Compared(comparison: Comparison) extends NullIntolerant {
   import Compared._
   private val holding = relationsOf(comparison)
   private val holdingMirrored = relationsOf(comparison.mirrored)

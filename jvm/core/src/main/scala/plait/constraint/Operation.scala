@@ -46,3 +46,28 @@ trait Operation extends Serializable {
 
   override def toString: String = name
 }
+
+/** NULL in any argument gives NULL, and stops the evaluation: in `a + 10 div n` with `a` NULL the
+  * division is not made, and in `a % b` with `b` NULL it is `a` that is not looked at. So an argument
+  * is surely evaluated only if no other one can be NULL, whichever comes first.
+  */
+trait NullIntolerant extends Operation {
+  override def evaluates(
+      result: Possible,
+      arguments: IndexedSeq[Possible],
+      index: Int
+  ): Boolean = !result.mayBeNull || !NullIntolerant.isAnotherNull(arguments, index)
+}
+
+private object NullIntolerant {
+  def isAnotherNull(arguments: IndexedSeq[Possible], index: Int): Boolean = {
+    var found = false
+    var k = 0
+    // Invariant: none of the arguments before k, but for the one at `index`, can be NULL, or `found`.
+    while (k < arguments.length && !found) {
+      found = k != index && arguments(k).mayBeNull
+      k += 1
+    }
+    found
+  }
+}

@@ -22,7 +22,7 @@ import plait.interval._
   *   3. NULL in any argument gives NULL. NaN gives NaN, but `pow(NaN, 0)` is 1. So do a negative
   *      number with a fractional exponent, and 1 and -1 with an infinite one.
   */
-case object PowerOperation extends Operation {
+case object PowerOperation extends NullIntolerant {
   def name: String = "pow"
   def domain: Domain = Domain.Double
 
@@ -150,7 +150,7 @@ case object PowerOperation extends Operation {
   *
   * With a base that is not known, or is 1 or infinite, only NULL and NaN are told.
   */
-case object Logarithm extends Operation {
+case object Logarithm extends NullIntolerant {
   def name: String = "log"
   def domain: Domain = Domain.Double
 

@@ -140,4 +140,18 @@ object CalendarOperation {
     private def day(x: Long): Long = Math.floorDiv(x, perDay)
     private def start(day: Long): Rational = Rational(BigInt(day) * perDay)
   }
+
+  /** As another operation of one date from a day on; of earlier days nothing is known. */
+  final case class FromDay(day: Int, operation: RealOperation) extends RealOperation {
+    private val earlier = IntervalSet.below(Rational(day))
+    private val later = IntervalSet.atLeast(Rational(day))
+    def name: String = operation.name
+
+    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
+      if (as(0).meets(earlier)) IntervalSet.All else operation.forward(as)
+
+    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
+      if (result.isEmpty) result
+      else operation.backward(result, as, index).intersect(later).union(earlier)
+  }
 }

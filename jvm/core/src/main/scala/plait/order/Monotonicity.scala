@@ -7,7 +7,7 @@ import plait.interval.CalendarOperation.{PlusMonths, TruncateDate}
 import plait.interval.ClockOperation.{PlusDayTime, ToLocal, TruncateTimestamp}
 import plait.interval.Domain.Floating
 import plait.interval.FieldOperation._
-import plait.interval.StepOperation.{FloorQuotient, Step}
+import plait.interval.StepOperation.{FloorQuotient, Quotient, Step}
 import plait.interval._
 
 /** How the value of a term moves from row to row.
@@ -137,6 +137,8 @@ object Monotonicity {
       case (plait.interval.FieldOperation.Negate, _) if !isFloating => moves(0).reversed
       case (Same, _) => if (isExact(arithmetic)) moves(0) else moves(0).weakened
       case (_: Step | _: FloorQuotient, _) => moves(0).weakened
+      case (Quotient, Seq(_, b)) =>
+        factor(b).fold[Monotonicity](Unknown)(scaled(moves(0), _, isFloating).weakened)
       case (_: TruncateDate, _) => moves(0).weakened
       case (TruncateTimestamp(zone, unit), _) =>
         if (WallClock.goesBack(zone, unit)) Unknown else moves(0).weakened

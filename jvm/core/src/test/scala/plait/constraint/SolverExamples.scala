@@ -144,6 +144,25 @@ class SolverExamples extends FunSuite {
     assertEquals(solved(condition, m -> Possible.only(q(0)))(m), Possible.only(q(0)))
   }
 
+  test("NULL <=> k + 10 div m keeps m = 0 where k may be NULL: then nothing is divided") {
+    def failing(operation: RealOperation)(a: Term, b: Term) =
+      Call(Arithmetic(operation, Domain.Int, Domain.Int, Overflow.Fails), a, b)
+    val sum = failing(FieldOperation.Plus)(n, failing(StepOperation.Quotient)(Constant(10), m))
+    val condition = Call(NullSafeEqual, Known(Possible.JustNull, Domain.Int, "NULL"), sum)
+    val small = possible(IntervalSet.closed(q(0), q(8)))
+    val orNull = Possible(IntervalSet.point(q(3)), Specials.Null)
+    assertEquals(solved(condition, n -> orNull, m -> small)(m), small)
+    assert(
+      new Solver(condition)
+        .solve(n -> Possible.JustNull, m -> Possible.only(q(0))) != Narrowing.Infeasible
+    )
+    // With a number for k the sum has a value, or fails.
+    assertEquals(
+      new Solver(condition).solve(n -> Possible.only(q(3)), m -> small),
+      Narrowing.Infeasible
+    )
+  }
+
   test("d - 1e308 is infinite for an infinite d") {
     val d = Variable("d", Side.Left, Domain.Double)
     def known(x: Rational) = Known(Possible.only(x), Domain.Double, x.toString)

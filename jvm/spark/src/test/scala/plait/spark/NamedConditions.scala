@@ -136,6 +136,28 @@ class NamedConditions extends SparkSuite {
     }
   }
 
+  test(
+    "unix_timestamp(ts) = 0 keeps the second before 1970 too: it cuts off, unix_seconds rounds down"
+  ) {
+    in("UTC") {
+      val found = left("unix_timestamp(ts) = 0", "ts")
+      contains(found, "ts", "'1969-12-31 23:59:59.000001'")
+      lacks(found, "ts", "'1969-12-31 23:59:59'")
+      lacks(left("unix_seconds(ts) = 0", "ts"), "ts", "'1969-12-31 23:59:59.999999'")
+    }
+  }
+
+  test(
+    "trunc(d, 'WEEK') = Monday keeps Monday to Sunday, and the first days of the type, where it wraps"
+  ) {
+    val found = left("trunc(d, 'WEEK') = e", "d", "e" -> "'2026-07-06'")
+    contains(found, "d", "'2026-07-06'")
+    contains(found, "d", "'2026-07-12'")
+    lacks(found, "d", "'2026-07-05'")
+    lacks(found, "d", "'2026-07-13'")
+    assert(found.exists(_.contains(Rational(Int.MinValue))), found.toString)
+  }
+
   test("CAST(n AS DOUBLE) >= 2^53 + 2 keeps 2^53 + 1, which is rounded") {
     val odd = "9007199254740993"
     assertEquals(9007199254740993L.toDouble, 9007199254740992d)

@@ -18,6 +18,8 @@ import plait.{BySide, Side}
 
 class TranslationLaws extends munit.FunSuite {
   private val soak = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
+  override val munitTimeout: scala.concurrent.duration.Duration =
+    scala.concurrent.duration.Duration(60L * soak, "s")
   private val zones = Seq("UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia")
 
   /** Two columns a side of one type; the right side's are columns 2 and 3 of the pair. */

@@ -10,10 +10,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import plait.constraint.Term.{Call, Constant}
 import plait.constraint.{Arithmetic, Overflow, Term}
-import plait.interval.CalendarOperation.{PlusMonths, TruncateDate}
+import plait.interval.CalendarOperation.{FromDay, PlusMonths, TruncateDate}
 import plait.interval.ClockOperation._
 import plait.interval.FieldOperation.{Minus, Plus, Times}
-import plait.interval.StepOperation.FloorQuotient
+import plait.interval.StepOperation.{FloorQuotient, Quotient}
 import plait.interval.{Domain, Rational, RealOperation, TimeUnit}
 
 /** Dates, timestamps and the time between them.
@@ -56,6 +56,8 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
       Call(failing(difference, domain(l), Domain.DayTimeInterval), of(l), of(r))
     case DateAddYMInterval(d, months) => plusMonths(d, months)
     case AddMonths(d, months) => plusMonths(d, months)
+    case TruncDate(d, Unit(TimeUnit.Week)) =>
+      Call(failing(weekOfDate, Domain.Date, Domain.Date), of(d))
     case TruncDate(d, Unit(unit: TimeUnit.OfDays)) =>
       Call(failing(TruncateDate(unit), Domain.Date, Domain.Date), of(d))
     case t @ TruncTimestamp(Unit(unit), c, _) =>
@@ -98,10 +100,11 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
       Call(failing(fromLocal, Domain.TimestampNtz, Domain.Timestamp), local(e, t))
   }
 
+  /** `unix_timestamp` cuts off what `unix_seconds` rounds down: of 1969-12-31 23:59:59.5 it makes 0. */
   private def seconds(e: TimeZoneAwareExpression, t: Spark): Term = {
     // A TIMESTAMP_NTZ is counted as if it were in UTC.
     val counted = if (t.dataType == TimestampNTZType) of(t) else instant(e, t)
-    Call(failing(FloorQuotient(Rational(1000000)), Domain.Timestamp, Domain.Long), counted)
+    Call(failing(Quotient, Domain.Timestamp, Domain.Long), counted, Constant(1000000L))
   }
 
   private def failing(operation: RealOperation, from: Domain, to: Domain) =
@@ -119,6 +122,9 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
 
 private[translate] object TimeTranslation {
   private val day = Rational(86400000000L)
+
+  /** Spark's days wrap around within the first two weeks of the type. */
+  private val weekOfDate = FromDay(Int.MinValue + 14, TruncateDate(TimeUnit.Week))
 
   /** A unit as Spark's truncations name it, in a literal. */
   private object Unit {
