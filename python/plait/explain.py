@@ -36,6 +36,8 @@ METRICS = {
     "pairsByProbingLeft": "matches found by looking for a right row's partners on the left",
     "pairsByProbingRight": "matches found by looking for a left row's partners on the right",
     "numOutputRows": "rows out",
+    "sortTime": "milliseconds in which the join sorted its inputs, of all tasks",
+    "spillSize": "bytes of its inputs that the join wrote to disk while sorting",
 }
 
 
@@ -47,7 +49,8 @@ class JoinCounters:
     sums: rows read (``leftRowsIn``, ``rightRowsIn``), rows dead before the other side had ended
     (``leftRowsPruned``, ...), most rows held by a task (``leftPeakBuffered``, ..., ``peakBuffered``
     for both), matches by the side that was searched (``pairsByProbingLeft``, ...), and the rows
-    that came out, ``numOutputRows``, for an inner join the sum of both. ``trace`` is empty unless
+    that came out, ``numOutputRows``, for an inner join the sum of both; ``sortTime`` and
+    ``spillSize`` where the join sorted its inputs itself. ``trace`` is empty unless
     ``spark.plait.trace.buffered`` was ``true`` when the query ran.
     """
 

@@ -322,3 +322,14 @@ def test_a_limit_stops_both_inputs(spark: SparkSession) -> None:
         assert len(df.collect()) == 1
         (join,) = plait.counters(df)
     assert join.metrics["leftRowsIn"] + join.metrics["rightRowsIn"] < 100
+
+
+def test_a_side_that_comes_by_key_and_in_order_is_not_sorted_again(spark: SparkSession) -> None:
+    spark.sql("CACHE TABLE in_order AS SELECT * FROM l DISTRIBUTE BY k SORT BY t")
+    try:
+        text = spark.sql(f"EXPLAIN FORMATTED {JOIN.replace('FROM l', 'FROM in_order l')}")
+        left, right = re.findall(r"(?:Left|Right): ordered by .*", text.collect()[0][0])
+    finally:
+        spark.sql("UNCACHE TABLE in_order")
+    assert not left.endswith("; sorted here")
+    assert right.endswith("; sorted here")

@@ -83,7 +83,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def wants: Side =
     if (left.finished || (right.finished && !isNeeded(left, right))) Side.Right
     else if (right.finished) Side.Left
-    else pace.next(BySide(left.buffer.size, right.buffer.size))
+    else pace.next(left.buffer.size, right.buffer.size)
 
   def add(side: Side, key: Q, row: R, rank: Long, low: Long, high: Long): Unit = {
     val own = state(side)

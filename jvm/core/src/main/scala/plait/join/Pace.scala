@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
-import plait.{BySide, Side}
+import plait.Side
 
 /** Which side to read next, so that little is buffered and the first pair comes early.
   *
@@ -30,32 +30,36 @@ final class Pace {
 
   def last(side: Side): Pace.Last = if (side eq Side.Left) left else right
 
-  /** @param held rows buffered of the left and of the right side */
-  def next(held: BySide[Long]): Side =
+  /** @param leftHeld
+    *   rows buffered of the left side; two numbers and no pair, which would be an object a row
+    */
+  def next(leftHeld: Long, rightHeld: Long): Side =
     if (left.rows == 0) Side.Left
     else if (right.rows == 0) Side.Right
     else {
       val leftBehind = left.isPassedBy(right) || right.isAheadOf(left)
       val rightBehind = right.isPassedBy(left) || left.isAheadOf(right)
       if (leftBehind != rightBehind) { if (leftBehind) Side.Left else Side.Right }
-      else if (leftBehind) shrinking(held)
+      else if (leftBehind) shrinking(leftHeld, rightHeld)
       else if (left.isEndless != right.isEndless) {
         if (left.isEndless) Side.Left else Side.Right
       } else if (left.isBeginless != right.isBeginless) {
         if (right.isBeginless) Side.Left else Side.Right
-      } else if (left.isEndless || left.isBeginless) shrinking(held)
-      else byProgress(held)
+      } else if (left.isEndless || left.isBeginless) shrinking(leftHeld, rightHeld)
+      else byProgress(leftHeld, rightHeld)
     }
 
-  private def byProgress(held: BySide[Long]): Side = {
+  private def byProgress(leftHeld: Long, rightHeld: Long): Side = {
     val ofLeft = right.progress(left)
     val ofRight = left.progress(right)
-    if (ofLeft < ofRight) Side.Left else if (ofRight < ofLeft) Side.Right else shrinking(held)
+    if (ofLeft < ofRight) Side.Left
+    else if (ofRight < ofLeft) Side.Right
+    else shrinking(leftHeld, rightHeld)
   }
 
   /** Buffered right rows die by reading left, so a long-lived last row cannot draw in a whole side. */
-  private def shrinking(held: BySide[Long]): Side =
-    if (held.left != held.right) { if (held.left < held.right) Side.Left else Side.Right }
+  private def shrinking(leftHeld: Long, rightHeld: Long): Side =
+    if (leftHeld != rightHeld) { if (leftHeld < rightHeld) Side.Left else Side.Right }
     else if (left.rows <= right.rows) Side.Left
     else Side.Right
 }

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.LongType
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
 import plait.spark.exec.{BufferTrace, JoinOutput, SymmetricHashJoinIterator}
-import plait.spark.side.{SideReader, UnsafeKeyTable}
+import plait.spark.side.{SideReader, WholeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -56,20 +56,20 @@ class DemandSuite extends SparkSuite {
   private def join(
       inputs: BySide[Counting],
       joinType: JoinType = Inner
-  ): (SymmetricHashJoinIterator, JoinCore[UnsafeRow, KeyGroup, UnsafeRow]) = {
+  ): (SymmetricHashJoinIterator, JoinCore[SideReader, KeyGroup, UnsafeRow]) = {
     val translation = new TermTranslation(columns.map(AttributeSet(_)))
     val comparisons = Seq(condition._1, condition._2).flatMap(translation.compare(_))
     val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get
-    val keys = new UnsafeKeyTable
+    val keys = new WholeKeyTable
     val roles = JoinOutput.roles(joinType).get
-    val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](
+    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](
       keys,
       BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, new Stored)),
       roles
     )
     val readers = BySide.make { side =>
       val expressions = SideExpressions.of(side, choice, translation)
-      new SideReader(Seq(columns(side).head), expressions.ranks, columns(side))
+      SideReader.create(Seq(columns(side).head), expressions.ranks, columns(side))
     }
     val bound = Predicate
       .create(And(condition._1, condition._2), columns.left ++ columns.right)

@@ -7,13 +7,21 @@ import scala.util.Random
 
 import org.apache.spark.SparkConf
 import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  AttributeSeq,
+  BindReferences,
+  Expression,
+  Literal,
+  Murmur3Hash,
+  Pmod,
+  UnsafeRow
+}
 import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import plait.Side
 import plait.join.KeyGroup
-import plait.spark.side.{PagedRowStore, UnsafeKeyTable}
+import plait.spark.side.{PagedRowStore, RowKeyTable, SideReader, WholeKeyTable}
 
 class RowsAndKeysLaws extends munit.FunSuite {
   private def memory(offHeap: Boolean = false): TaskMemoryManager = {
@@ -61,38 +69,75 @@ class RowsAndKeysLaws extends munit.FunSuite {
     store.close()
   }
 
-  test("a key is found if and only if it was claimed and not released") {
-    val random = new Random(11)
-    val table = new UnsafeKeyTable
-    val key = Rows.of(StringType, LongType)
-    val claimed = mutable.Map.empty[Int, KeyGroup]
-    def bytes(id: Int) = key(Seq(UTF8String.fromString("k" * (id % 40)), id.toLong))
-    for (_ <- 1 to 50000) {
-      val id = random.nextInt(3000)
-      val found = table.find(bytes(id))
-      assertEquals(Option(found), claimed.get(id))
-      if (random.nextBoolean()) claimed(id) = table.claim(bytes(id))
-      else claimed.remove(id).foreach(table.release)
-      assertEquals(table.size, claimed.size)
+  private val columns = Seq(
+    AttributeReference("text", StringType)(),
+    AttributeReference("number", LongType)()
+  )
+  private val ranks = Seq.fill(3)(Literal(0L))
+  private val source = Rows.of(StringType, LongType)
+  private def reader(keys: Expression*): Int => SideReader = {
+    val reader = SideReader.create(keys, ranks, columns)
+    id => {
+      reader.read(source(Seq(UTF8String.fromString("k" * (id % 40)), id.toLong)))
+      reader
     }
   }
 
-  test("keys of equal hash are told apart by their bytes") {
-    // Some 80,000 random keys are enough for two of equal 32-bit hash.
-    val random = new Random(3)
-    val row = Rows.of(LongType)
-    val byHash = mutable.Map.empty[Int, Long]
-    val (a, b) = Iterator
-      .continually(random.nextLong())
-      .map(x => (byHash.put(row(Seq(x)).hashCode, x), x))
-      .collectFirst { case (Some(y), x) => (x, y) }
-      .get
-    val table = new UnsafeKeyTable
-    val groups = Seq(a, b).map(x => table.claim(row(Seq(x))))
-    assert(groups(0) ne groups(1))
-    groups(1).run(Side.Left).insert(0, 0)
-    table.release(groups(0))
-    assertEquals(table.find(row(Seq(b))), groups(1))
-    assertEquals(table.find(row(Seq(a))), null)
+  for (
+    (what, table, key) <- Seq(
+      ("a row", () => new RowKeyTable, reader(columns: _*)),
+      ("a long", () => new WholeKeyTable, reader(columns(1))),
+      (
+        "a row, all of one hash",
+        () => new RowKeyTable { override def hashOf(key: SideReader) = 7 },
+        reader(columns: _*)
+      ),
+      (
+        "a long, all of one hash",
+        () => new WholeKeyTable { override def hashOf(key: SideReader) = 7 },
+        reader(columns(1))
+      )
+    )
+  )
+    test(s"a key is found if and only if it was claimed and not released ($what)") {
+      val random = new Random(11)
+      val keys = table()
+      val ids = if (what.contains("hash")) 100 else 3000
+      val claimed = mutable.Map.empty[Int, KeyGroup]
+      for (_ <- 1 to 50000) {
+        val id = random.nextInt(ids)
+        val found = keys.find(key(id))
+        assertEquals(Option(found), claimed.get(id))
+        if (random.nextBoolean()) claimed(id) = keys.claim(key(id))
+        else claimed.remove(id).foreach(keys.release)
+        assertEquals(keys.size, claimed.size)
+      }
+    }
+
+  test("the keys that Spark's shuffle sends to one task do not crowd the table") {
+    for (
+      (table, key) <- Seq(
+        (new Depth.OfRow, reader(columns: _*)),
+        (new Depth.OfWhole, reader(columns(1)))
+      )
+    ) {
+      val hash = new Murmur3Hash(columns.takeRight(1))
+      val partition = BindReferences.bindReference[Expression](Pmod(hash, Literal(256)), columns)
+      val ofOneTask = Iterator.from(0).filter(id => partition.eval(key(id).row) == 3).take(1000)
+      ofOneTask.foreach(id => table.claim(key(id)))
+      val homes = table.hashes.map(_ & 1023).toSet.size
+      // 1,000 keys dealt at random into 1,024 places meet some 638 of them.
+      assert(homes > 550, s"1,000 keys stand in $homes places of 1,024")
+    }
+  }
+}
+
+private object Depth {
+  trait Noted { val hashes: mutable.Set[Int] = mutable.Set.empty }
+  final class OfRow extends RowKeyTable with Noted {
+    override def hashOf(key: SideReader): Int = { val h = super.hashOf(key); hashes += h; h }
+  }
+  final class OfWhole extends WholeKeyTable with Noted {
+    override def hashOf(key: SideReader): Int = { val h = super.hashOf(key); hashes += h; h }
   }
 }

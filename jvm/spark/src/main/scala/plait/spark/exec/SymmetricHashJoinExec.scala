@@ -80,7 +80,13 @@ case class SymmetricHashJoinExec(
   override def requiredChildDistribution: Seq[Distribution] =
     Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(Seq(leftOrder), Seq(rightOrder))
+  /** The sides that do not come in their order and are sorted by the join itself, by rank: Spark's own
+    * Sort would compare values and hand each row on through a queue.
+    */
+  def isSortedHere: BySide[Boolean] = BySide(
+    !SortOrder.orderingSatisfies(left.outputOrdering, Seq(leftOrder)),
+    !SortOrder.orderingSatisfies(right.outputOrdering, Seq(rightOrder))
+  )
 
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
@@ -95,8 +101,8 @@ case class SymmetricHashJoinExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val sides = BySide(
-      SidePlan(leftKeys, leftRanks, left.output),
-      SidePlan(rightKeys, rightRanks, right.output)
+      SidePlan(leftKeys, leftRanks, left.output, isSortedHere.left),
+      SidePlan(rightKeys, rightRanks, right.output, isSortedHere.right)
     )
     val task = new SymmetricHashJoinTask(joinType, sides, condition, metrics, trace)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
@@ -108,12 +114,15 @@ case class SymmetricHashJoinExec(
 
   override protected def stringArgs: Iterator[Any] =
     Iterator(leftKeys, rightKeys, joinType) ++ condition.iterator ++
-      Side.both.map(side => s"${side.name} ${pruning(side)}")
+      Side.both.map(side => s"${side.name} ${described(side)}")
 
   override def verboseStringWithOperatorId(): String =
     super.verboseStringWithOperatorId() + Side.both
-      .map(side => ExplainUtils.generateFieldString(side.name.capitalize, pruning(side)))
+      .map(side => ExplainUtils.generateFieldString(side.name.capitalize, described(side)))
       .mkString("", "\n", "\n")
+
+  private def described(side: Side): String =
+    if (isSortedHere(side)) s"${pruning(side)}; sorted here" else pruning(side)
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
@@ -121,8 +130,17 @@ case class SymmetricHashJoinExec(
   ): SymmetricHashJoinExec = copy(left = newLeft, right = newRight)(pruning)
 }
 
-/** What a task needs of one side. */
-final case class SidePlan(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute])
+/** What a task needs of one side.
+  *
+  * @param isSortedHere
+  *   the rows do not come by rank
+  */
+final case class SidePlan(
+    keys: Seq[Expression],
+    ranks: Seq[Expression],
+    output: Seq[Attribute],
+    isSortedHere: Boolean
+)
 
 /** What one task does: builds readers, buffers and core, and counts when it ends. */
 final class SymmetricHashJoinTask(
@@ -135,14 +153,14 @@ final class SymmetricHashJoinTask(
 
   def join(inputs: BySide[Iterator[InternalRow]]): Iterator[InternalRow] = {
     val context = TaskContext.get()
-    val keys = new UnsafeKeyTable
+    val keys = HashKeyTable.of(KeyForm.of(sides.left.keys))
     val stores = sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size))
     val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
     val roles = JoinOutput.roles(joinType).get
-    val core = new JoinCore[UnsafeRow, KeyGroup, UnsafeRow](keys, buffers, roles)
+    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles)
     val rows = new SymmetricHashJoinIterator(
-      inputs,
-      sides.map(s => new SideReader(s.keys, s.ranks, s.output)),
+      BySide.make(side => inOrder(sides(side), inputs(side))),
+      sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
       core,
       roles,
       predicate(context.partitionId()),
@@ -156,6 +174,10 @@ final class SymmetricHashJoinTask(
     rows
   }
 
+  private def inOrder(side: SidePlan, rows: Iterator[InternalRow]): Iterator[InternalRow] =
+    if (side.isSortedHere) new RankSort(side.ranks.head, side.output, metrics).sorted(rows)
+    else rows
+
   private def predicate(partition: Int): InternalRow => Boolean = condition match {
     case None => _ => true
     case Some(expression) =>
@@ -165,7 +187,7 @@ final class SymmetricHashJoinTask(
   }
 
   private def count(
-      core: JoinCore[UnsafeRow, KeyGroup, UnsafeRow],
+      core: JoinCore[SideReader, KeyGroup, UnsafeRow],
       rows: SymmetricHashJoinIterator
   ): Unit = {
     for (side <- Side.both) {

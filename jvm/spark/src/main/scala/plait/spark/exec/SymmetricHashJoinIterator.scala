@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{JoinCore, KeyGroup, Role}
+import plait.join.{JoinCore, KeyGroup, Leaving, Role}
 import plait.spark.side.SideReader
 import plait.{BySide, Side}
 
@@ -28,7 +28,7 @@ import plait.{BySide, Side}
 final class SymmetricHashJoinIterator(
     inputs: BySide[Iterator[InternalRow]],
     readers: BySide[SideReader],
-    core: JoinCore[UnsafeRow, KeyGroup, UnsafeRow],
+    core: JoinCore[SideReader, KeyGroup, UnsafeRow],
     roles: BySide[Role],
     accepts: InternalRow => Boolean,
     output: JoinOutput,
@@ -75,7 +75,7 @@ final class SymmetricHashJoinIterator(
           phase = Reading
           if (core.leavesAtOnce) row = output.alone(arrived, readers(arrived).row)
         }
-      } else if (phase == Leaving) {
+      } else if (phase == Clearing) {
         val left = core.nextLeaving(arrived.other)
         if (left != null) row = output.alone(arrived.other, left) else arrive()
       } else if (core.isDone) return null
@@ -112,8 +112,8 @@ final class SymmetricHashJoinIterator(
       reader.read(input.next())
       if (reader.hasRank) core.advance(side, reader.rank)
     } else core.finish(side)
-    if (roles(side.other).leaves eq plait.join.Leaving.Aloud)
-      phase = SymmetricHashJoinIterator.Leaving
+    if (roles(side.other).leaves eq Leaving.Aloud)
+      phase = SymmetricHashJoinIterator.Clearing
     else arrive()
   }
 
@@ -123,7 +123,7 @@ final class SymmetricHashJoinIterator(
       phase = SymmetricHashJoinIterator.Matching
       val reader = readers(arrived)
       if (reader.reaches)
-        core.add(arrived, reader.key, reader.row, reader.rank, reader.low, reader.high)
+        core.add(arrived, reader, reader.row, reader.rank, reader.low, reader.high)
       else core.addDead(arrived)
       trace.rowRead(core)
     }
@@ -135,6 +135,6 @@ object SymmetricHashJoinIterator {
   final private val Reading = 0
 
   /** Rows of the other side leave because of the row that was read, or of the end. */
-  final private val Leaving = 1
+  final private val Clearing = 1
   final private val Matching = 2
 }

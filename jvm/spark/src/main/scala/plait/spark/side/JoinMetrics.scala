@@ -16,6 +16,8 @@ import plait.Side
   * pairsByProbingLeft     matches found by looking for a right row's partners on the left
   * peakBuffered           the most rows of both sides together that one task held at once
   * numOutputRows          rows that came out: of an inner join the sum of both
+  * sortTime               time that sorting took, where the join sorts its inputs itself
+  * spillSize              bytes of its inputs that it wrote to disk
   * }}}
   */
 object JoinMetrics {
@@ -25,6 +27,8 @@ object JoinMetrics {
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   val PeakBuffered: String = "peakBuffered"
   val OutputRows: String = "numOutputRows"
+  val SortTime: String = "sortTime"
+  val SpillSize: String = "spillSize"
 
   def create(context: SparkContext): Map[String, SQLMetric] = {
     def sum(label: String): SQLMetric = SQLMetrics.createMetric(context, label)
@@ -38,7 +42,9 @@ object JoinMetrics {
     }
     (sides ++ Seq(
       PeakBuffered -> PeakMetric.create(context, "rows buffered at peak"),
-      OutputRows -> sum("number of output rows")
+      OutputRows -> sum("number of output rows"),
+      SortTime -> SQLMetrics.createTimingMetric(context, "sort time"),
+      SpillSize -> SQLMetrics.createSizeMetric(context, "spill size")
     )).toMap
   }
 }

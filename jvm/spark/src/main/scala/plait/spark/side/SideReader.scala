@@ -4,12 +4,15 @@ package plait.spark.side
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  AttributeSeq,
+  BindReferences,
+  CodeGeneratorWithInterpretedFallback,
   Expression,
   UnsafeProjection,
   UnsafeRow
 }
 
-/** Reads key, rank and reach off the rows of one side, with code that Spark generates.
+/** Reads key, rank and reach off the rows of one side.
   *
   * {{{
   * reader.read(row)      (key 'JFK', s 100)
@@ -18,33 +21,68 @@ import org.apache.spark.sql.catalyst.expressions.{
   *
   * Conventions:
   *   1. A row *reaches* something if no key column is NULL and rank and both ends have values; else
-  *      `key`, `low` and `high` say nothing.
+  *      `key`, `keyValue`, `low` and `high` say nothing.
   *   2. `hasRank` is apart from that: such a row moves the frontier even if it matches nothing.
-  *   3. What it gives is valid until the next `read`.
+  *   3. A key that fits a long ([[KeyForm.Whole]]) is in `keyValue`, another in `key`.
+  *   4. What it gives is valid until the next `read`.
   *
-  * @param ranks
-  *   rank, low, high, all of type long
+  * Two ways to evaluate: [[GenerateSideReader]] compiles one class for all the expressions of a side;
+  * [[InterpretedSideReader]] is for where Spark does not compile.
   */
-final class SideReader(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute]) {
-  private val keyOf = UnsafeProjection.create(keys, output)
-  private val ranksOf = UnsafeProjection.create(ranks, output)
-  private val copyOf = UnsafeProjection.create(output, output)
-  private var ranked: UnsafeRow = _
+abstract class SideReader {
+  private var copyOf: UnsafeProjection = _
 
-  var row: UnsafeRow = _
-  var key: UnsafeRow = _
-  var rank: Long = 0
-  var low: Long = 0
-  var high: Long = 0
-  var hasRank: Boolean = false
-  var reaches: Boolean = false
+  final var row: UnsafeRow = _
+  final var key: UnsafeRow = _
+  final var keyValue: Long = 0
+  final var rank: Long = 0
+  final var low: Long = 0
+  final var high: Long = 0
+  final var hasRank: Boolean = false
+  final var reaches: Boolean = false
 
-  def read(source: InternalRow): Unit = {
+  final def read(source: InternalRow): Unit = {
     row = source match {
       case unsafe: UnsafeRow => unsafe
       case other => copyOf(other)
     }
-    ranked = ranksOf(row)
+    evaluate(row)
+  }
+
+  /** Sets all but `row`. */
+  protected def evaluate(row: InternalRow): Unit
+}
+
+/** What a [[SideReader]] evaluates.
+  *
+  * @param ranks
+  *   rank, low, high, all of type long
+  */
+final case class SideExpressionsToRead(key: KeyForm, ranks: Seq[Expression])
+
+object SideReader extends CodeGeneratorWithInterpretedFallback[SideExpressionsToRead, SideReader] {
+
+  def create(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute]): SideReader = {
+    def bound(expressions: Seq[Expression]) = BindReferences.bindReferences(expressions, output)
+    val reader = createObject(SideExpressionsToRead(KeyForm.of(keys).map(bound), bound(ranks)))
+    reader.copyOf = UnsafeProjection.create(output, output)
+    reader
+  }
+
+  override protected def createCodeGeneratedObject(in: SideExpressionsToRead): SideReader =
+    GenerateSideReader.generate(in)
+
+  override protected def createInterpretedObject(in: SideExpressionsToRead): SideReader =
+    new InterpretedSideReader(in)
+}
+
+final private class InterpretedSideReader(in: SideExpressionsToRead) extends SideReader {
+  private val keyOf = UnsafeProjection.create(in.key.expressions)
+  private val ranksOf = UnsafeProjection.create(in.ranks)
+  private val isWhole = in.key.isInstanceOf[KeyForm.Whole]
+
+  override protected def evaluate(row: InternalRow): Unit = {
+    val ranked = ranksOf(row)
     hasRank = !ranked.isNullAt(0)
     rank = ranked.getLong(0)
     reaches = !ranked.anyNull
@@ -53,6 +91,7 @@ final class SideReader(keys: Seq[Expression], ranks: Seq[Expression], output: Se
       high = ranked.getLong(2)
       key = keyOf(row)
       reaches = !key.anyNull
+      if (isWhole) keyValue = key.getLong(0)
     }
   }
 }

@@ -10,4 +10,8 @@ import org.apache.spark.memory.TaskMemoryManager
   */
 object TaskMemory {
   def of(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()
+
+  /** Adds an operator's most memory to what Spark shows for the task. */
+  def notePeak(context: TaskContext, bytes: Long): Unit =
+    context.taskMetrics().incPeakExecutionMemory(bytes)
 }

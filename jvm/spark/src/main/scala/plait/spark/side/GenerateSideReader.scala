@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.internal.SQLConf
+
+/** Compiles a [[SideReader]]: the expressions of a side write its fields, without a row between.
+  *
+  * {{{
+  * rank:     isNull_0 ... value_0 ...        hasRank_$eq(!isNull_0); rank_$eq(value_0);
+  * ends:     the same                        reaches only if none of the three is NULL
+  * key:      only for a row that reaches     keyValue_$eq(...), or key_$eq(a row)
+  * }}}
+  */
+object GenerateSideReader {
+
+  def generate(in: SideExpressionsToRead): SideReader = {
+    val context = new CodegenContext
+    val elimination = SQLConf.get.subexpressionEliminationEnabled
+    val values = context.generateExpressions(in.ranks.map(canonical), elimination)
+    val shared = context.subexprFunctionsCode
+    val ranks = context.splitExpressionsWithCurrentInputs(
+      values.zip(Seq("rank", "low", "high")).map { case (value, field) => stored(value, field) }
+    )
+    val key = keyCode(context, in.key)
+    compiled(context, s"reaches_$$eq(true);\n$shared\n$ranks\nif (reaches()) {\n$key\n}")
+  }
+
+  private def canonical(expression: Expression): Expression =
+    ExpressionCanonicalizer.execute(expression)
+
+  /** NULL in one of the three: the row reaches nothing. */
+  private def stored(value: ExprCode, field: String): String = {
+    val seen = if (field == "rank") s"hasRank_$$eq(!${value.isNull});" else ""
+    s"""${value.code}
+       |$seen
+       |if (${value.isNull}) reaches_$$eq(false); else ${field}_$$eq(${value.value});""".stripMargin
+  }
+
+  private def keyCode(context: CodegenContext, form: KeyForm): String = form match {
+    case KeyForm.Whole(expression) =>
+      val value = canonical(expression).genCode(context)
+      s"""${value.code}
+         |if (${value.isNull}) reaches_$$eq(false); else keyValue_$$eq(${value.value});""".stripMargin
+    case KeyForm.Columns(expressions) =>
+      val row = GenerateUnsafeProjection.createCode(context, expressions.map(canonical))
+      s"""${row.code}
+         |key_$$eq(${row.value});
+         |reaches_$$eq(!${row.value}.anyNull());""".stripMargin
+  }
+
+  private def compiled(context: CodegenContext, body: String): SideReader = {
+    val name = "SpecificSideReader"
+    val source = s"""
+      public Object generate(Object[] references) { return new $name(references); }
+
+      class $name extends ${classOf[SideReader].getName} {
+        private Object[] references;
+        ${context.declareMutableStates()}
+
+        public $name(Object[] references) {
+          this.references = references;
+          ${context.initMutableStates()}
+        }
+
+        public void evaluate(InternalRow ${context.INPUT_ROW}) {
+          $body
+        }
+
+        ${context.declareAddedFunctions()}
+      }"""
+    val code = new CodeAndComment(source, context.getPlaceHolderToComments())
+    val (made, _) = CodeGenerator.compile(CodeFormatter.stripOverlappingComments(code))
+    made.generate(context.references.toArray).asInstanceOf[SideReader]
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.array.ByteArrayMethods
+import org.apache.spark.unsafe.hash.Murmur3_x86_32
+
+/** Keys that are rows ([[KeyForm.Columns]]). Equality is that of the bytes of the key row, as in
+  * Spark's own hash joins.
+  */
+class RowKeyTable extends HashKeyTable {
+  override protected def hashOf(key: SideReader): Int = {
+    val row = key.key
+    Murmur3_x86_32
+      .hashUnsafeWords(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, RowKeyTable.Seed)
+  }
+
+  override protected def newGroup(): HashedKeyGroup = new RowKeyTable.Group
+}
+
+object RowKeyTable {
+  // Any number but 42, the seed of Spark's shuffle.
+  private val Seed = 0x2545f491
+
+  final private class Group extends HashedKeyGroup {
+    private var bytes = new Array[Byte](16)
+    private var length = 0
+
+    override private[side] def is(key: SideReader): Boolean = {
+      val row = key.key
+      length == row.getSizeInBytes && ByteArrayMethods.arrayEquals(
+        bytes,
+        Platform.BYTE_ARRAY_OFFSET.toLong,
+        row.getBaseObject,
+        row.getBaseOffset,
+        length.toLong
+      )
+    }
+
+    override private[side] def take(key: SideReader): Unit = {
+      length = key.key.getSizeInBytes
+      if (bytes.length < length) bytes = new Array[Byte](length)
+      key.key.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET.toLong)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+/** Keys that fit a long ([[KeyForm.Whole]]). */
+class WholeKeyTable extends HashKeyTable {
+  // Fibonacci hashing: the golden ratio spreads neighbours over the upper half.
+  override protected def hashOf(key: SideReader): Int =
+    (key.keyValue * 0x9e3779b97f4a7c15L >>> 32).toInt
+
+  override protected def newGroup(): HashedKeyGroup = new WholeKeyTable.Group
+}
+
+object WholeKeyTable {
+  final private class Group extends HashedKeyGroup {
+    private var value = 0L
+    override private[side] def is(key: SideReader): Boolean = value == key.keyValue
+    override private[side] def take(key: SideReader): Unit = value = key.keyValue
+  }
+}
