@@ -4,139 +4,21 @@
 from __future__ import annotations
 
 import json
-import math
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, timezone
-from decimal import Context, Decimal
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from plait import _jvm
 from plait.errors import PlaitError
+from plait.interval import Bounds, Narrowed, Trace
+from plait.values import DECIMAL_DIGITS, Given, decoded_bounds, encoded_bounds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Value: TypeAlias = int | Fraction | float | Decimal | date | datetime | timedelta | str
-
-EPOCH = datetime(1970, 1, 1)
-UTC_EPOCH = EPOCH.replace(tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
-DECIMAL_DIGITS = 38
-
-
-@dataclass(frozen=True)
-class Interval:
-    """All values between two ends; an end that is missing is None.
-
-    >>> Interval(3, None, lower_open=True)
-    (3, +inf)
-    """
-
-    lower: Any
-    upper: Any
-    lower_open: bool = False
-    upper_open: bool = False
-
-    def __contains__(self, value: Any) -> bool:
-        above: Callable[[Any, Any], bool] = operator.gt if self.lower_open else operator.ge
-        below: Callable[[Any, Any], bool] = operator.lt if self.upper_open else operator.le
-        return (self.lower is None or above(value, self.lower)) and (
-            self.upper is None or below(value, self.upper)
-        )
-
-    def __repr__(self) -> str:
-        if self.lower is not None and self.lower == self.upper:
-            return f"{{{_shown(self.lower)}}}"
-        first = "(-inf" if self.lower is None else f"{'[('[self.lower_open]}{_shown(self.lower)}"
-        last = "+inf)" if self.upper is None else f"{_shown(self.upper)}{'])'[self.upper_open]}"
-        return f"{first}, {last}"
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What a variable may be: a value in one of the intervals, NULL, NaN; false if nothing at all.
-
-    The intervals are at most four, disjoint, and from low to high. ``lower``, ``upper`` and whether
-    they are open are those of the first and of the last.
-
-    >>> both = Bounds((Interval(0, 2), Interval(8, 9)), null=True)
-    >>> both, both.upper, 5 in both
-    ([0, 2] ∪ [8, 9] or NULL, 9, False)
-    """
-
-    intervals: tuple[Interval, ...]
-    null: bool = False
-    nan: bool = False
-
-    @property
-    def lower(self) -> Any:
-        """The least end, or None."""
-        return self.intervals[0].lower if self.intervals else None
-
-    @property
-    def upper(self) -> Any:
-        """The greatest end, or None."""
-        return self.intervals[-1].upper if self.intervals else None
-
-    @property
-    def lower_open(self) -> bool:
-        """Whether ``lower`` itself is left out."""
-        return bool(self.intervals) and self.intervals[0].lower_open
-
-    @property
-    def upper_open(self) -> bool:
-        """Whether ``upper`` itself is left out."""
-        return bool(self.intervals) and self.intervals[-1].upper_open
-
-    def __contains__(self, value: Any) -> bool:
-        if value is None:
-            return self.null
-        if isinstance(value, float) and math.isnan(value):
-            return self.nan
-        return any(value in interval for interval in self.intervals)
-
-    def __bool__(self) -> bool:
-        return bool(self.intervals) or self.null or self.nan
-
-    def __repr__(self) -> str:
-        numbers = [" ∪ ".join(map(repr, self.intervals))] if self.intervals else []
-        specials = ["NULL"] * self.null + ["NaN"] * self.nan
-        return " or ".join(numbers + specials) or "nothing"
-
-
-class Narrowed(dict[str, Bounds]):
-    """The bounds of every variable by its name; false if the condition is never TRUE.
-
-    Of a condition that is never TRUE all bounds are ``nothing``.
-    """
-
-    def __init__(self, bounds: Mapping[str, Bounds], *, feasible: bool) -> None:
-        """Of a condition that can be TRUE, as far as is known, or cannot."""
-        super().__init__(bounds)
-        self.feasible = feasible
-
-    def __bool__(self) -> bool:
-        return self.feasible
-
-
-@dataclass(frozen=True)
-class Trace:
-    """How the solver came to its bounds: a table of its sweeps, and the graph of the condition."""
-
-    text: str
-    mermaid: str
-    bounds: Narrowed
-
-    def __str__(self) -> str:
-        return self.text
-
-
-# A pair of closed ends, one value, or what an earlier call gave.
-Given: TypeAlias = tuple[Value | None, Value | None] | Value | Bounds
 
 
 def bounds(
@@ -218,7 +100,7 @@ def _solve(
                 {
                     "name": name,
                     "type": None if is_real else types.get(name) or _type(ends.get(name, [])),
-                    "possible": _encoded(known[name]) if name in known else None,
+                    "possible": encoded_bounds(known[name]) if name in known else None,
                 }
                 for name in names
             ],
@@ -227,7 +109,10 @@ def _solve(
     is_aware = any(
         isinstance(x, datetime) and x.tzinfo is not None for values in ends.values() for x in values
     )
-    found = {one["name"]: _decoded(one["possible"], is_aware) for one in answer["variables"]}
+    found = {
+        one["name"]: decoded_bounds(one["possible"], is_aware=is_aware)
+        for one in answer["variables"]
+    }
     narrowed = Narrowed(found, feasible=answer["feasible"])
     return Trace(answer.get("text", ""), answer.get("mermaid", ""), narrowed)
 
@@ -342,140 +227,3 @@ def _type(ends: list[Any]) -> str | None:
     if all(LEAST_LONG <= end <= GREATEST_LONG for end in ends):
         return "bigint"
     return f"decimal({DECIMAL_DIGITS}, 0)"
-
-
-def _encoded(given: Given) -> dict[str, Any]:
-    if isinstance(given, Bounds):
-        spans = [
-            [_end(i.lower, -math.inf), i.lower_open, _end(i.upper, math.inf), i.upper_open]
-            for i in given.intervals
-        ]
-        return {"spans": spans, "null": given.null, "nan": given.nan}
-    lower, upper = given if isinstance(given, tuple) else (given, given)
-    both = [_end(lower, -math.inf), False, _end(upper, math.inf), False]
-    return {"spans": [both], "null": False, "nan": False}
-
-
-def _end(value: Any, missing: float) -> dict[str, Any] | None:
-    return None if value is None or value == missing else encoded(value)
-
-
-def encoded(value: Any) -> dict[str, Any]:
-    """Write a value as the JVM's side reads it."""
-    match value:
-        case bool():
-            found: dict[str, Any] = {"boolean": str(int(value))}
-        case float() | Decimal() if math.isnan(value):
-            raise PlaitError("NaN is no end of an interval.")
-        case float() | Decimal() if math.isinf(value):
-            found = {"number": "inf" if value > 0 else "-inf"}
-        case int() | float() | Decimal() | Fraction():
-            found = {"number": _exact(value)}
-        case datetime() if value.tzinfo is not None:
-            found = {"instant": str((value - UTC_EPOCH) // MICROSECOND)}
-        case datetime():
-            micros = (value.replace(fold=0) - EPOCH) // MICROSECOND
-            found = {"local": str(micros), "fold": value.fold}
-        case date():
-            found = {"days": str((value - EPOCH.date()).days)}
-        case timedelta():
-            found = {"micros": str(value // MICROSECOND)}
-        case str():
-            found = {"text": value}
-        case _:
-            raise PlaitError(f"{value!r} is no value that Plait can compare.")
-    return found
-
-
-def _exact(value: float | Decimal | Fraction) -> str:
-    try:
-        return str(Fraction(value))
-    except ValueError as error:  # Python does not write numbers of more than 4300 digits
-        raise PlaitError(f"A number that long is no end of an interval: {error}.") from error
-
-
-def _decoded(possible: Mapping[str, Any], is_aware: bool) -> Bounds:
-    return Bounds(
-        tuple(
-            Interval(
-                lower := _value(low, is_aware, "lower"),
-                upper := _value(high, is_aware, "upper"),
-                lower_open or lower is None,
-                upper_open or upper is None,
-            )
-            for low, lower_open, high, upper_open in possible["spans"]
-        ),
-        null=possible["null"],
-        nan=possible["nan"],
-    )
-
-
-def _value(end: Mapping[str, Any] | None, is_aware: bool, side: str) -> Any:
-    if end is None:
-        return None
-    for kind, read in READERS.items():
-        if kind in end:
-            return read(end[kind])
-    if "days" in end:
-        days = int(end["days"])
-        return _within(date, lambda: EPOCH.date() + timedelta(days=days), days, side)
-    micros = int(end["local"])
-    return _within(datetime, lambda: _moment(end, is_aware), micros, side)
-
-
-def _moment(end: Mapping[str, Any], is_aware: bool) -> datetime:
-    local = EPOCH + timedelta(microseconds=int(end["local"]))
-    if is_aware and "offset" in end:
-        return local.replace(tzinfo=timezone(timedelta(seconds=end["offset"])))
-    return local.replace(fold=end["fold"])
-
-
-def _whole(text: str) -> int | Fraction:
-    exact = Fraction(text)
-    return exact.numerator if exact.denominator == 1 else exact
-
-
-def _decimal(text: str) -> Decimal:
-    exact = Fraction(text)
-    context = Context(prec=4 * DECIMAL_DIGITS)
-    return context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
-
-
-READERS: Mapping[str, Callable[[str], Any]] = {
-    "boolean": lambda text: text == "1",
-    "number": _whole,
-    "decimal": _decimal,
-    "float": float,
-    "micros": lambda text: timedelta(microseconds=int(text)),
-    "text": str,
-}
-
-
-def _within(kind: Any, moment: Callable[[], Any], number: int, side: str) -> Any:
-    """Return a time that Python can hold, or else the last one outward, or none."""
-    try:
-        return moment()
-    except OverflowError:
-        if side == "lower":
-            return None if number < 0 else kind.max
-        return None if number > 0 else kind.min
-
-
-def _short(value: Fraction) -> str:
-    """Write a fraction as a number with a point where a double holds it, else in few digits."""
-    with_point = float(value) if abs(value) < 1e300 else math.inf
-    if with_point == value:
-        return repr(with_point)
-    if len(exact := str(value)) <= DECIMAL_DIGITS:
-        return exact
-    # The value itself stays exact; only this text is rounded.
-    near = Context(prec=17).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"~{near.normalize()}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Fraction):
-        return _short(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**DECIMAL_DIGITS:
-        return _short(Fraction(value))
-    return repr(value) if isinstance(value, str | float) else str(value)

@@ -10,8 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plait.bounds import active_session, ask, check_condition, encoded
+from plait.bounds import active_session, ask, check_condition
 from plait.errors import PlaitError
+from plait.values import encoded
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

@@ -36,6 +36,15 @@ sealed trait Term {
   def domain: Domain
 
   def holds(target: Term): Boolean = this == target || children.exists(_.holds(target))
+
+  /** Itself and all that it holds, each as often as it stands there. */
+  def nodes: Seq[Term] = this +: children.flatMap(_.nodes)
+
+  /** The largest terms in it that are of this side alone and for which `isUsable` holds. */
+  def largestOver(side: Side)(isUsable: Term => Boolean): Seq[Term] =
+    if (sides == Set(side) && isUsable(this)) Seq(this)
+    else if (!sides.contains(side)) Nil
+    else children.flatMap(_.largestOver(side)(isUsable)).distinct
 }
 
 object Term {

@@ -85,12 +85,9 @@ object OrderChoice {
     })
 
   private def candidatesOf(side: Side, comparison: Compare): Seq[Term] =
-    Seq(comparison.left, comparison.right).flatMap(largestOver(side, _)).map(withoutConstants)
-
-  private def largestOver(side: Side, term: Term): Seq[Term] =
-    if (term.sides == Set(side)) Seq(term)
-    else if (!term.sides.contains(side)) Nil
-    else term.children.flatMap(largestOver(side, _))
+    Seq(comparison.left, comparison.right)
+      .flatMap(_.largestOver(side)(_ => true))
+      .map(withoutConstants)
 
   /** `t` for `t + 5`, `5 + t` and `t - 5`: an order by the one is an order by the other. */
   private def withoutConstants(term: Term): Term = term match {

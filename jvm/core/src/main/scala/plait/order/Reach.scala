@@ -61,22 +61,30 @@ object Reach {
     // NaN stands above all numbers: where it may match, the reach has no upper end.
     lazy val mayBeNaN = order.domain.hasNaN && SolvedReach.mayMatchNaN(side, order, conjunction)
     val bounds = conjunction.filter(_.holds(order)).map { comparison =>
-      val (lower, upper) = ends(spans(side, order, comparison), comparison, order)
-      (lower, if (isRounded(comparison) && upper.nonEmpty && mayBeNaN) Nil else upper)
+      val rounded = isRounded(comparison)
+      val found =
+        if (rounded) roundedSpans(side, order, comparison) else spans(side, order, comparison)
+      val (lower, upper) = ends(found, comparison, order)
+      (lower, if (rounded && upper.nonEmpty && mayBeNaN) Nil else upper)
     }
     Reach(bounds.flatMap(_._1).distinct, bounds.flatMap(_._2).distinct)
   }
 
   /** The row's own variables are points; of the other side's nothing is known. */
-  private def spans(side: Side, order: Term, comparison: Compare): Seq[Interval[Formula]] = {
-    def own[E](v: Variable, of: Variable => E): Interval[E] =
-      if (v.side == side) Interval.point(of(v)) else Interval.All
-    if (!isRounded(comparison))
-      new Sweeps[Affine](own(_, Affine.of)).narrowed(comparison, order)
-    else if ((order +: variables(comparison)).forall(t => RealRank.of(t.domain).isDefined))
-      new Sweeps[RealFormula](own(_, RealFormula.of)).narrowed(comparison, order)
+  private def spans(side: Side, order: Term, comparison: Compare): Seq[Interval[Formula]] =
+    new Sweeps[Affine](own(side, Affine.of)).narrowed(comparison, order)
+
+  private def roundedSpans(
+      side: Side,
+      order: Term,
+      comparison: Compare
+  ): Seq[Interval[Formula]] =
+    if ((order +: variables(comparison)).forall(t => RealRank.of(t.domain).isDefined))
+      new Sweeps[RealFormula](own(side, RealFormula.of)).narrowed(comparison, order)
     else Nil
-  }
+
+  private def own[E](side: Side, of: Variable => E)(v: Variable): Interval[E] =
+    if (v.side == side) Interval.point(of(v)) else Interval.All
 
   private def ends(spans: Seq[Interval[Formula]], from: Compare, order: Term) = {
     val found = spans.collect { case Span(lower, upper) =>
@@ -95,14 +103,12 @@ object Reach {
 
   /** Does it hold numbers that are no integers? Two columns alone are compared by their ranks. */
   private def isRounded(comparison: Compare): Boolean =
-    Seq(comparison.left, comparison.right).flatMap(nodes).exists {
+    Seq(comparison.left, comparison.right).flatMap(_.nodes).exists {
       case _: Known => true
       case Call(_, arguments) => arguments.exists(!_.domain.isInstanceOf[Domain.Whole])
       case _ => false
     }
 
   private def variables(comparison: Compare): Seq[Variable] =
-    Seq(comparison.left, comparison.right).flatMap(nodes).collect { case v: Variable => v }
-
-  private def nodes(term: Term): Seq[Term] = term +: term.children.flatMap(nodes)
+    Seq(comparison.left, comparison.right).flatMap(_.nodes).collect { case v: Variable => v }
 }

@@ -28,7 +28,7 @@ object SolvedChoice {
   ): Either[WhyNot, SolvedChoice] = {
     val ranked = candidates.map(_.filter(t => Rank.of(t.domain).isDefined).take(MostCandidates))
     val reaches = BySide.make { side =>
-      val own = SolvedReach.largestOver(side, conditions(side), computable).toIndexedSeq
+      val own = conditions(side).largestOver(side)(computable).toIndexedSeq
       ranked(side.other)
         .map(order => order -> new SolvedReach(conditions(side), side, order, own))
         .toMap

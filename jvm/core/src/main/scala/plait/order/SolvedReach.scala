@@ -22,7 +22,7 @@ import plait.interval.{Bound, Domain, IntervalSet, Possible, Rational, Specials}
   *   a term over the other side that the condition holds
   * @param own
   *   terms over the row's side, whose values [[ranks]] takes in this sequence; see
-  *   [[SolvedReach.largestOver]]
+  *   [[Term.largestOver]]
   */
 final class SolvedReach(
     val condition: Term,
@@ -107,12 +107,6 @@ object SolvedReach {
     new SolvedReach(condition, side, order, IndexedSeq.empty)
       .mayMatch(Possible(IntervalSet.Empty, Specials.NaN))
   }
-
-  /** The largest terms over this side alone that can be computed. */
-  def largestOver(side: Side, term: Term, computable: Term => Boolean): Seq[Term] =
-    if (term.sides == Set(side) && computable(term)) Seq(term)
-    else if (!term.sides.contains(side)) Nil
-    else term.children.flatMap(largestOver(side, _, computable)).distinct
 
   private def replaced(term: Term, by: Map[Term, Term]): Term =
     by.getOrElse(

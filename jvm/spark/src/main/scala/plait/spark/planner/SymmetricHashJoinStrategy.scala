@@ -119,14 +119,9 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
     val known = below.map(_.map(_._1))
     OrderChoice.best(across.map(_._1).distinct, offers, known).map { choice =>
       val text = new PruningText(choice, conjunctOf(_).toString)
-      val served = new ServedOrder(new ConditionTranslation(translation))
-      Pruning(
-        BySide.make { side =>
-          val sides = SideExpressions.of(side, choice, translation)
-          sides.copy(order = served.of(sides.order, children(side).outputOrdering))
-        },
-        BySide.make(text.of)
-      )
+      val sides = BySide.make(SideExpressions.of(_, choice, translation))
+      val whole = new ConditionTranslation(translation)
+      Pruning(served(sides, children, whole), BySide.make(text.of))
     }
   }
 
@@ -144,14 +139,22 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
     }
     val candidates = BySide.make(side => sortable(whole, whole.term(condition), side))
     SolvedChoice.best(conditions, candidates, whole.source(_).isDefined).map { choice =>
-      val served = new ServedOrder(whole)
-      Pruning(
-        BySide.make { side =>
-          val sides = SideExpressions.solved(side, choice, whole)
-          sides.copy(order = served.of(sides.order, children(side).outputOrdering))
-        },
-        BySide.make(PruningText.solved(_, choice, condition.toString))
-      )
+      val sides = BySide.make(SideExpressions.solved(_, choice, whole))
+      val text = BySide.make(PruningText.solved(_, choice, condition.toString))
+      Pruning(served(sides, children, whole), text)
+    }
+  }
+
+  /** A side that comes in an order as good as the one wanted keeps it. */
+  private def served(
+      sides: BySide[SideExpressions],
+      children: BySide[LogicalPlan],
+      translation: ConditionTranslation
+  ): BySide[SideExpressions] = {
+    val orders = new ServedOrder(translation)
+    BySide.make { side =>
+      val wanted = sides(side)
+      wanted.copy(order = orders.of(wanted.order, children(side).outputOrdering))
     }
   }
 
@@ -162,9 +165,8 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   /** What the condition holds of a side, columns first: they may come sorted. */
   private def sortable(whole: ConditionTranslation, condition: Term, side: Side): Seq[Term] = {
     val largest = whole.oneSided(condition, side)
-    def inside(term: Term): Seq[Term] = term +: term.children.flatMap(inside)
     val columns =
-      largest.flatMap(inside).filter(t => whole.source(t).exists(_.isInstanceOf[Attribute]))
+      largest.flatMap(_.nodes).filter(t => whole.source(t).exists(_.isInstanceOf[Attribute]))
     (columns ++ largest).distinct.filter(t =>
       whole.source(t).exists(s => RowOrdering.isOrderable(s.dataType))
     )

@@ -29,7 +29,7 @@ final private[translate] class CastTranslation(of: Spark => Term) {
   def translate: PartialFunction[Spark, Term] = {
     case Cast(c, to, _, _) if c.dataType == to => of(c)
     case Cast(c, to, _, mode) if isNumber(c.dataType, to) => number(c, to, mode)
-    case Cast(c, to: DayTimeIntervalType, _, _) if widens(c.dataType, to) => of(c)
+    case Cast(c, to: DayTimeIntervalType, _, _) if OrderedType.widens(c.dataType, to) => of(c)
     case Cast(c, to, _, mode) if c.dataType == TimestampType && isSeconds(to) =>
       seconds(c, to, mode)
     case Cast(c, TimestampType, _, _) if Integers.unapply(c.dataType) =>
@@ -72,11 +72,6 @@ final private[translate] class CastTranslation(of: Spark => Term) {
       case (_, Integers(), _) => Overflow.Wraps
       case _ => Overflow.GivesNull
     }
-
-  private def widens(from: DataType, to: DayTimeIntervalType): Boolean = from match {
-    case a: DayTimeIntervalType => to.startField <= a.startField && to.endField >= a.endField
-    case _ => false
-  }
 
   private def isSeconds(to: DataType): Boolean = to match {
     case Integers() | DoubleType => true

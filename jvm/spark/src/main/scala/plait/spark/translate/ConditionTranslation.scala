@@ -9,7 +9,6 @@ import plait.Side
 import plait.constraint.Term
 import plait.constraint.Term.Known
 import plait.interval.{Domain, Possible}
-import plait.order.SolvedReach
 
 /** A whole join condition as one term of the core, for its solver.
   *
@@ -53,7 +52,7 @@ final class ConditionTranslation(leaves: Leaves) {
 
   /** The largest terms over one side alone that came from an expression. */
   def oneSided(condition: Term, side: Side): Seq[Term] =
-    SolvedReach.largestOver(side, condition, sources.contains)
+    condition.largestOver(side)(sources.contains)
 
   private def translated(expression: Expression): Term = expression match {
     case literal: Literal => ConditionTranslation.literal(literal)

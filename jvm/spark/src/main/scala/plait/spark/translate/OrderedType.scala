@@ -64,6 +64,12 @@ object OrderedType {
     }
   }
 
+  /** Does a cast of a day-time interval to this type keep it as it is? */
+  def widens(from: DataType, to: DayTimeIntervalType): Boolean = from match {
+    case a: DayTimeIntervalType => to.startField <= a.startField && to.endField >= a.endField
+    case _ => false
+  }
+
   /** decimal, float, double */
   object Fractions {
     def unapply(dataType: DataType): Boolean = dataType match {

@@ -116,8 +116,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
   private def isExact(term: Term, expression: Expression, mode: EvalMode.Value): Boolean =
     expression.dataType match {
       case _: DayTimeIntervalType | _: YearMonthIntervalType => true
-      case integer if isInteger(integer) =>
-        mode != EvalMode.LEGACY || cannotOverflow(term, integer)
+      case OrderedType.Integers() =>
+        mode != EvalMode.LEGACY || cannotOverflow(term, expression.dataType)
       case _ => false
     }
 
@@ -129,9 +129,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
 
   private def keepsValue(from: DataType, to: DataType): Boolean = (from, to) match {
     case (a, b) if a == b => true
-    case _ if isInteger(from) && isInteger(to) => from.defaultSize <= to.defaultSize
-    case (a: DayTimeIntervalType, b: DayTimeIntervalType) =>
-      b.startField <= a.startField && b.endField >= a.endField
+    case (OrderedType.Integers(), OrderedType.Integers()) => from.defaultSize <= to.defaultSize
+    case (_, interval: DayTimeIntervalType) => OrderedType.widens(from, interval)
     case _ => false
   }
 
@@ -139,11 +138,6 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
     OrderedType.domain(dataType).exists(_.interval != Interval.All)
 
   private def isFraction(dataType: DataType): Boolean = OrderedType.Fractions.unapply(dataType)
-
-  private def isInteger(dataType: DataType): Boolean = dataType match {
-    case ByteType | ShortType | IntegerType | LongType => true
-    case _ => false
-  }
 
   /** Convention 2. */
   private def addsToTheInstant(addition: TimestampAddInterval, interval: Expression): Boolean =
