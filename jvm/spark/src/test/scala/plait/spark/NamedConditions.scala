@@ -158,6 +158,15 @@ class NamedConditions extends SparkSuite {
     assert(found.exists(_.contains(Rational(Int.MinValue))), found.toString)
   }
 
+  test("TRY_CAST(d AS TIMESTAMP_NTZ) is NULL for a date that no timestamp can hold") {
+    in("UTC") {
+      val far = Rational(Int.MaxValue)
+      val found = left("TRY_CAST(d AS TIMESTAMP_NTZ) IS NULL", "d")
+      assert(found.exists(_.contains(far)), found.toString)
+      assert(!left("CAST(d AS TIMESTAMP_NTZ) IS NULL", "d").exists(_.contains(far)))
+    }
+  }
+
   test("CAST(n AS DOUBLE) >= 2^53 + 2 keeps 2^53 + 1, which is rounded") {
     val odd = "9007199254740993"
     assertEquals(9007199254740993L.toDouble, 9007199254740992d)

@@ -56,18 +56,17 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
       Call(failing(difference, domain(l), Domain.DayTimeInterval), of(l), of(r))
     case DateAddYMInterval(d, months) => plusMonths(d, months)
     case AddMonths(d, months) => plusMonths(d, months)
-    case TruncDate(d, Unit(TimeUnit.Week)) =>
-      Call(failing(weekOfDate, Domain.Date, Domain.Date), of(d))
     case TruncDate(d, Unit(unit: TimeUnit.OfDays)) =>
-      Call(failing(TruncateDate(unit), Domain.Date, Domain.Date), of(d))
+      val truncated = FromDay(firstSureDay, TruncateDate(unit))
+      Call(failing(truncated, Domain.Date, Domain.Date), of(d))
     case t @ TruncTimestamp(Unit(unit), c, _) =>
       Call(failing(TruncateTimestamp(t.zoneId, unit), Domain.Timestamp, Domain.Timestamp), of(c))
     case u @ ToUnixTimestamp(t, _, _, _) if isTime(t) => seconds(u, t)
     case u @ UnixTimestamp(t, _, _, _) if isTime(t) => seconds(u, t)
     case c @ Cast(t, DateType, _, _) if isTime(t) && t.dataType != DateType =>
-      Call(failing(FloorQuotient(day), Domain.TimestampNtz, Domain.Date), local(c, t))
-    case c @ Cast(t, TimestampNTZType, _, _) if isTime(t) => local(c, t)
-    case c @ Cast(t, TimestampType, _, _) if isTime(t) => instant(c, t)
+      Call(failing(FloorQuotient(day), Domain.TimestampNtz, Domain.Date), local(c, t, overflow(c)))
+    case c @ Cast(t, TimestampNTZType, _, _) if isTime(t) => local(c, t, overflow(c))
+    case c @ Cast(t, TimestampType, _, _) if isTime(t) => instant(c, t, overflow(c))
   }
 
   private def zone(e: TimeZoneAwareExpression, dataType: DataType): Option[ZoneId] =
@@ -84,26 +83,34 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     Call(failing(PlusMonths(), Domain.Date, Domain.Date), of(d), of(months))
 
   /** What a clock on the wall shows, as TIMESTAMP_NTZ. */
-  private def local(e: TimeZoneAwareExpression, t: Spark): Term = t.dataType match {
-    case TimestampNTZType => of(t)
-    case DateType =>
-      Call(failing(Times, Domain.Date, Domain.TimestampNtz), of(t), Constant(86400000000L))
-    case _ =>
-      val toLocal = ToLocal(zone(e, TimestampType).get)
-      Call(failing(toLocal, Domain.Timestamp, Domain.TimestampNtz), of(t))
-  }
+  private def local(e: TimeZoneAwareExpression, t: Spark, overflow: Overflow): Term =
+    t.dataType match {
+      case TimestampNTZType => of(t)
+      case DateType =>
+        val times = Arithmetic(Times, Domain.Date, Domain.TimestampNtz, overflow)
+        Call(times, of(t), Constant(86400000000L))
+      case _ =>
+        val toLocal = ToLocal(zone(e, TimestampType).get)
+        Call(Arithmetic(toLocal, Domain.Timestamp, Domain.TimestampNtz, overflow), of(t))
+    }
 
-  private def instant(e: TimeZoneAwareExpression, t: Spark): Term = t.dataType match {
-    case TimestampType => of(t)
-    case _ =>
-      val fromLocal = FromLocal(zone(e, TimestampType).get)
-      Call(failing(fromLocal, Domain.TimestampNtz, Domain.Timestamp), local(e, t))
-  }
+  private def instant(e: TimeZoneAwareExpression, t: Spark, overflow: Overflow): Term =
+    t.dataType match {
+      case TimestampType => of(t)
+      case _ =>
+        val fromLocal = FromLocal(zone(e, TimestampType).get)
+        val counted = Arithmetic(fromLocal, Domain.TimestampNtz, Domain.Timestamp, overflow)
+        Call(counted, local(e, t, overflow))
+    }
+
+  /** A date that no timestamp can hold. */
+  private def overflow(cast: Cast): Overflow =
+    if (cast.evalMode == EvalMode.TRY) Overflow.GivesNull else Overflow.Fails
 
   /** `unix_timestamp` cuts off what `unix_seconds` rounds down: of 1969-12-31 23:59:59.5 it makes 0. */
   private def seconds(e: TimeZoneAwareExpression, t: Spark): Term = {
     // A TIMESTAMP_NTZ is counted as if it were in UTC.
-    val counted = if (t.dataType == TimestampNTZType) of(t) else instant(e, t)
+    val counted = if (t.dataType == TimestampNTZType) of(t) else instant(e, t, Overflow.Fails)
     Call(failing(Quotient, Domain.Timestamp, Domain.Long), counted, Constant(1000000L))
   }
 
@@ -123,8 +130,8 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
 private[translate] object TimeTranslation {
   private val day = Rational(86400000000L)
 
-  /** Spark's days wrap around within the first two weeks of the type. */
-  private val weekOfDate = FromDay(Int.MinValue + 14, TruncateDate(TimeUnit.Week))
+  /** Within the first year of the type Spark's truncated days wrap around. */
+  private val firstSureDay = Int.MinValue + 366
 
   /** A unit as Spark's truncations name it, in a literal. */
   private object Unit {
