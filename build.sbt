@@ -77,6 +77,8 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     common,
     name := "plait-spark",
+    // Only javac may extend a class that Scala seals (see PlaitJoinHint).
+    compileOrder := CompileOrder.JavaThenScala,
     Compile / unmanagedJars ++= (sparkJars ** "*.jar").classpath,
     Test / javaOptions ++= sparkOpens ++ Seq(
       "-Xmx2g",

@@ -18,11 +18,12 @@ CORE_ARROWS = {
     "order": {"interval", "constraint"},
     "join": {"interval", "constraint", "order"},
 }
-SPARK_ARROWS = {
+SPARK_ARROWS: dict[str, set[str]] = {
+    "plan": set(),
     "translate": set(),
     "side": {"translate"},
     "exec": {"translate", "side"},
-    "planner": {"translate", "side", "exec"},
+    "planner": {"translate", "side", "exec", "plan"},
 }
 
 

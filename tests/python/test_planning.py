@@ -202,13 +202,16 @@ def test_it_can_be_switched_off_and_on_while_the_session_runs(spark: SparkSessio
         assert joins_planned(spark.sql(JOIN)) == 1
 
 
-@pytest.mark.parametrize("key", ["enabled", "trace.buffered"])
+@pytest.mark.parametrize("key", ["enabled", "trace.buffered", "join.strategy"])
 def test_a_setting_that_is_no_setting_is_an_error_that_names_the_choice(
     spark: SparkSession, key: str
 ) -> None:
+    choice = "auto, always, never" if key == "join.strategy" else "true, false"
     with (
         settings(spark, {f"spark.plait.{key}": "perhaps"}),
-        pytest.raises(Exception, match=f"spark.plait.{key} is 'perhaps', but must be one of true"),
+        pytest.raises(
+            Exception, match=f"spark.plait.{key} is 'perhaps', but must be one of {choice}"
+        ),
     ):
         spark.sql(JOIN).collect()
 
@@ -268,6 +271,62 @@ def test_explain_says_why_a_join_is_left_to_spark(spark: SparkSession, case: str
     assert before.endswith(REASONS[case])
     df.collect()
     assert REASONS[case] in plait.explain(df)
+
+
+@pytest.mark.parametrize("written", ["l, r", "r", "'l'", "`r`"])
+def test_the_hint_symmetric_hash_asks_for_a_join_without_a_comparison(
+    spark: SparkSession, written: str
+) -> None:
+    query = f"SELECT /*+ SYMMETRIC_HASH({written}) */ l.id, r.id FROM l JOIN r ON l.k = r.k"
+    df = spark.sql(query)
+    assert joins_planned(df) == 1
+    assert "not pruned: the condition has no comparison" in plait.explain(df)
+    assert answer(df) == rows_of_spark(spark, query)
+
+
+def test_the_hint_stands_for_a_whole_dataframe_in_python(spark: SparkSession) -> None:
+    left, right = spark.table("l"), spark.table("r")
+    assert joins_planned(left.hint("symmetric_hash").join(right, "k")) == 1
+    named = left.alias("a").join(right.alias("b"), "k").hint("symmetric_hash", "b")
+    assert joins_planned(named) == 1
+    assert joins_planned(left.join(right, "k")) == 0
+
+
+def test_a_hint_says_more_than_the_strategy_of_the_session(spark: SparkSession) -> None:
+    plain = "FROM l JOIN r ON l.k = r.k"
+    with settings(spark, {"spark.plait.join.strategy": "always"}):
+        assert joins_planned(spark.sql(f"SELECT l.id {plain}")) == 1
+        refused = spark.sql(f"SELECT /*+ NO_SYMMETRIC_HASH(l) */ l.id {plain}")
+        assert plait.explain(refused).endswith("[HINTED_OTHERWISE]")
+        broadcast = spark.sql(f"SELECT /*+ BROADCAST(l) */ l.id {plain}")
+        assert plait.explain(broadcast).endswith("[HINTED_OTHERWISE]")
+    with settings(spark, {"spark.plait.join.strategy": "never"}):
+        assert plait.explain(spark.sql(JOIN)).endswith("strategy=never [TURNED_OFF]")
+        hinted = JOIN.replace("SELECT", "SELECT /*+ SYMMETRIC_HASH(l) */")
+        assert joins_planned(spark.sql(hinted)) == 1
+
+
+@pytest.mark.parametrize(
+    ("hint", "error"),
+    [
+        ("SYMMETRIC_HASH(x)", "names x, but the relations of its query are l, r"),
+        ("NO_SYMMETRIC_HASH(l, x.r)", "names x.r, but the relations"),
+        ("SYMMETRIC_HASH(1)", "takes names of relations, as in SYMMETRIC_HASH.a, b., not 1"),
+    ],
+)
+def test_a_hint_that_names_nothing_is_an_error_unless_plait_is_off(
+    spark: SparkSession, hint: str, error: str
+) -> None:
+    query = JOIN.replace("SELECT", f"SELECT /*+ {hint} */")
+    with pytest.raises(Exception, match=error):
+        spark.sql(query)
+    with settings(spark, OFF):
+        spark.sql(query)
+
+
+def test_the_hint_range_join_of_others_is_accepted(spark: SparkSession) -> None:
+    query = JOIN.replace("SELECT", "SELECT /*+ RANGE_JOIN(l, 10) */")
+    assert joins_planned(spark.sql(query)) == 1
 
 
 def test_explain_says_that_plait_is_turned_off(spark: SparkSession) -> None:

@@ -7,12 +7,18 @@ import org.apache.spark.sql.internal.SQLConf
   *
   * {{{
   * spark.plait.enabled             true     everything of Plait, on or off
+  * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
   */
 final case class PlaitConf(conf: SQLConf) {
   def enabled: Boolean = flag(PlaitConf.Enabled, "true")
+  def joinStrategy: JoinStrategyChoice = {
+    val names = JoinStrategyChoice.All.map(_.name)
+    val value = oneOf(PlaitConf.JoinStrategy, JoinStrategyChoice.Auto.name, names)
+    JoinStrategyChoice.All.find(_.name == value).get
+  }
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
   def failsOnPlanningError: Boolean =
     oneOf(PlaitConf.PlanningOnError, "spark", Seq("spark", "fail")) == "fail"
@@ -30,8 +36,24 @@ final case class PlaitConf(conf: SQLConf) {
   }
 }
 
+/** Which of the joins that Plait could run it does run, where no hint says so. */
+sealed abstract class JoinStrategyChoice(val name: String)
+
+object JoinStrategyChoice {
+
+  /** Those of which it can prune a side. */
+  case object Auto extends JoinStrategyChoice("auto")
+
+  /** All that have an equality between the sides. */
+  case object Always extends JoinStrategyChoice("always")
+  case object Never extends JoinStrategyChoice("never")
+
+  val All: Seq[JoinStrategyChoice] = Seq(Auto, Always, Never)
+}
+
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
+  val JoinStrategy = "spark.plait.join.strategy"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"
 }

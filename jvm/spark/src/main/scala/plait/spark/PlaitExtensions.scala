@@ -3,7 +3,7 @@ package plait.spark
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
-import plait.spark.planner.SymmetricHashJoinStrategy
+import plait.spark.planner.{HintResolution, SymmetricHashJoinStrategy}
 
 /** The map of everything that Plait hooks into Spark.
   *
@@ -12,6 +12,7 @@ import plait.spark.planner.SymmetricHashJoinStrategy
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
   *                                                        pushed down, reordered, keys normalised;
   *                                                        injected strategies come before Spark's
+  * hint resolution          HintResolution                where Spark resolves its own join hints
   * }}}
   *
   * It registers itself by META-INF/services once the jar is on the class path, and by
@@ -20,6 +21,8 @@ import plait.spark.planner.SymmetricHashJoinStrategy
   * other extension's hooks, so it works before and after any.
   */
 class PlaitExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit =
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
+  }
 }

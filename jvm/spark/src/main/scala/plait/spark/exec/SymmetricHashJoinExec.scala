@@ -37,7 +37,7 @@ import plait.{BySide, Side}
   * What it does not promise: any order of its output.
   *
   * @param leftOrder
-  *   by what the left side must be sorted within a partition
+  *   by what the left side must be sorted within a partition; None where nothing prunes it
   * @param leftRanks
   *   rank, low and high end of a left row, three longs (see [[SideReader]])
   * @param pruning
@@ -48,8 +48,8 @@ case class SymmetricHashJoinExec(
     rightKeys: Seq[Expression],
     joinType: JoinType,
     condition: Option[Expression],
-    leftOrder: SortOrder,
-    rightOrder: SortOrder,
+    leftOrder: Option[SortOrder],
+    rightOrder: Option[SortOrder],
     leftRanks: Seq[Expression],
     rightRanks: Seq[Expression],
     left: SparkPlan,
@@ -84,8 +84,8 @@ case class SymmetricHashJoinExec(
     * Sort would compare values and hand each row on through a queue.
     */
   def isSortedHere: BySide[Boolean] = BySide(
-    !SortOrder.orderingSatisfies(left.outputOrdering, Seq(leftOrder)),
-    !SortOrder.orderingSatisfies(right.outputOrdering, Seq(rightOrder))
+    leftOrder.exists(order => !SortOrder.orderingSatisfies(left.outputOrdering, Seq(order))),
+    rightOrder.exists(order => !SortOrder.orderingSatisfies(right.outputOrdering, Seq(order)))
   )
 
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)

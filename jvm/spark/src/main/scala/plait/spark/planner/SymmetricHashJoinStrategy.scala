@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   And,
   Ascending,
   Attribute,
+  CollationKey,
   Expression,
   PredicateHelper,
   RowOrdering,
@@ -20,16 +21,18 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StringType
 
 import plait.constraint.Term
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
-import plait.spark.PlaitConf
+import plait.spark.plan.PlaitJoinHint
+import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.spark.exec.{JoinOutput, SymmetricHashJoinExec}
 import plait.spark.translate.{ConditionTranslation, SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
 /** Plans a batch join with an equality and a comparison between the sides as
-  * [[SymmetricHashJoinExec]], and leaves every other plan to Spark, with a [[WhyNot]] for a join.
+  * [[SymmetricHashJoinExec]], on demand one without a comparison too, and leaves every other plan to Spark, with a [[WhyNot]] for a join.
   *
   * Under adaptive execution Spark calls it again for the rest of a running plan, whose children may
   * be finished stages.
@@ -61,9 +64,10 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
   private def attempt(join: Join): Either[WhyNot, SparkPlan] = {
     val conf = PlaitConf(SQLConf.get)
     val failsOnError = conf.failsOnPlanningError
+    val choice = choiceOf(join.hint, conf)
     if (!conf.enabled) Left(WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false"))
     else
-      try node(join)
+      try node(join, choice)
       catch {
         case NonFatal(e) if !failsOnError =>
           logWarning("Plait failed to plan a join and leaves it to Spark", e)
@@ -71,7 +75,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
       }
   }
 
-  private def node(join: Join): Either[WhyNot, SparkPlan] = join match {
+  private def node(join: Join, choice: JoinStrategyChoice): Either[WhyNot, SparkPlan] = join match {
     case _ if join.isStreaming => Left(WhyNot.StreamingInput())
     case ExtractEquiJoinKeys(joinType, leftKeys, rightKeys, residual, _, left, right, hint) =>
       for {
@@ -79,16 +83,18 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
           JoinOutput.roles(joinType).isDefined,
           WhyNot.JoinTypeNotSupported(joinType.sql)
         )
-        _ <- hinted(hint).toLeft(())
-        _ <- unhashable(leftKeys ++ rightKeys).toLeft(())
-        condition <- residual.toRight(WhyNot.NoComparison())
-        _ <- supported(condition.deterministic, WhyNot.NotDeterministic(condition.sql))
-        translation = new TermTranslation(BySide(left.outputSet, right.outputSet))
-        pruning <- byFormulas(condition, BySide(left, right), translation).left
-          .flatMap(_ => bySolving(condition, BySide(left, right), translation))
+        _ <- hintedOtherwise(hint).toLeft(())
+        _ <- supported(
+          choice != JoinStrategyChoice.Never,
+          WhyNot.TurnedOff(s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}")
+        )
+        _ <- unhashable((leftKeys ++ rightKeys).map(hashable)).toLeft(())
+        _ <- residual.filterNot(_.deterministic).map(c => WhyNot.NotDeterministic(c.sql)).toLeft(())
+        pruning <- pruningOf(residual, BySide(left, right)).left
+          .flatMap(why => unpruned(why, choice))
       } yield SymmetricHashJoinExec(
-        leftKeys,
-        rightKeys,
+        leftKeys.map(hashable),
+        rightKeys.map(hashable),
         joinType,
         residual,
         pruning.sides.left.order,
@@ -103,6 +109,23 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
 
   /** What prunes a join, as expressions and in words. */
   final private case class Pruning(sides: BySide[SideExpressions], text: BySide[String])
+
+  private def pruningOf(
+      residual: Option[Expression],
+      children: BySide[LogicalPlan]
+  ): Either[WhyNot, Pruning] = residual.toRight(WhyNot.NoComparison()).flatMap { condition =>
+    val translation = new TermTranslation(children.map(_.outputSet))
+    byFormulas(condition, children, translation).left
+      .flatMap(_ => bySolving(condition, children, translation))
+  }
+
+  /** A plain hash join of two sides that are read in turn, if it is wanted. */
+  private def unpruned(why: WhyNot, choice: JoinStrategyChoice): Either[WhyNot, Pruning] =
+    Either.cond(
+      choice == JoinStrategyChoice.Always,
+      Pruning(BySide.make(_ => SideExpressions.unpruned), BySide.make(_ => s"not pruned: $why")),
+      why
+    )
 
   /** The comparisons of the condition give the reach as formulas, which Spark compiles. */
   private def byFormulas(
@@ -154,7 +177,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
     val orders = new ServedOrder(translation)
     BySide.make { side =>
       val wanted = sides(side)
-      wanted.copy(order = orders.of(wanted.order, children(side).outputOrdering))
+      wanted.copy(order = wanted.order.map(orders.of(_, children(side).outputOrdering)))
     }
   }
 
@@ -180,11 +203,28 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
     * `spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold` is set, it may also add a
     * `SHUFFLE_HASH` that cannot be told from a user's; the join then goes to Spark half-way.
     */
-  private def hinted(hint: JoinHint): Option[WhyNot] =
-    Seq(hint.leftHint, hint.rightHint).flatten.flatMap(_.strategy).collectFirst {
+  private def hintedOtherwise(hint: JoinHint): Option[WhyNot] =
+    strategies(hint).collectFirst {
       case strategy @ (BROADCAST | SHUFFLE_MERGE | SHUFFLE_HASH | SHUFFLE_REPLICATE_NL) =>
         WhyNot.HintedOtherwise(strategy.displayName)
+      case PlaitJoinHint.NO_SYMMETRIC_HASH =>
+        WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName)
     }
+
+  private def choiceOf(hint: JoinHint, conf: PlaitConf): JoinStrategyChoice = {
+    val wanted = conf.joinStrategy
+    if (strategies(hint).contains(PlaitJoinHint.SYMMETRIC_HASH)) JoinStrategyChoice.Always
+    else wanted
+  }
+
+  private def strategies(hint: JoinHint): Seq[JoinStrategyHint] =
+    Seq(hint.leftHint, hint.rightHint).flatten.flatMap(_.strategy)
+
+  /** Texts that are equal under their collation have equal collation keys. */
+  private def hashable(key: Expression): Expression = key.dataType match {
+    case text: StringType if !UnsafeRowUtils.isBinaryStable(text) => CollationKey(key)
+    case _ => key
+  }
 
   private def unhashable(keys: Seq[Expression]): Option[WhyNot] =
     keys.find(key => !UnsafeRowUtils.isBinaryStable(key.dataType)).map { key =>

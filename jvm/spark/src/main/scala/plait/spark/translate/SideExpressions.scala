@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Descending,
   Expression,
   GetStructField,
+  Literal,
   SortOrder
 }
 
@@ -25,7 +26,7 @@ import plait.order.{Direction, Order, OrderChoice, ReachEnd, SolvedChoice}
   * }}}
   *
   * @param order
-  *   how the side must be sorted
+  *   how the side must be sorted, None if it may come as it likes
   * @param rank
   *   the row's own rank, NULL if its order value is
   * @param low
@@ -34,7 +35,7 @@ import plait.order.{Direction, Order, OrderChoice, ReachEnd, SolvedChoice}
   *   the high end
   */
 final case class SideExpressions(
-    order: SortOrder,
+    order: Option[SortOrder],
     rank: Expression,
     low: Expression,
     high: Expression
@@ -43,6 +44,10 @@ final case class SideExpressions(
 }
 
 object SideExpressions {
+
+  /** Nothing prunes: all rows have one rank and reach all. */
+  val unpruned: SideExpressions =
+    SideExpressions(None, Literal(0L), Literal(Long.MinValue), Literal(Long.MaxValue))
 
   /** The same where the reach is solved for each row. */
   def solved(
@@ -86,8 +91,8 @@ object SideExpressions {
       low: Expression,
       high: Expression
   ): SideExpressions =
-    if (other.direction == Direction.Ascending) SideExpressions(sorted, rank, low, high)
-    else SideExpressions(sorted, rank, BitwiseNot(high), BitwiseNot(low))
+    if (other.direction == Direction.Ascending) SideExpressions(Some(sorted), rank, low, high)
+    else SideExpressions(Some(sorted), rank, BitwiseNot(high), BitwiseNot(low))
 
   private def rank(order: Order, value: Expression): Expression =
     if (order.direction == Direction.Ascending) OrderValue(value)
