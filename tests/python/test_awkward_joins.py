@@ -60,7 +60,10 @@ def test_a_join_on_several_keys_of_several_types(spark: SparkSession) -> None:
 
 
 def test_a_join_on_a_collated_key(spark: SparkSession) -> None:
-    left, right = LEFT.format("if(id % 3 = 0, 'Ab', 'ac')"), RIGHT.format("if(id % 2 = 0, 'aB', 'AC')")
+    left, right = (
+        LEFT.format("if(id % 3 = 0, 'Ab', 'ac')"),
+        RIGHT.format("if(id % 2 = 0, 'aB', 'AC')"),
+    )
     query = (
         f"SELECT l.*, r.* FROM ({left}) l JOIN ({right}) r "
         f"ON l.k COLLATE UTF8_LCASE = r.k COLLATE UTF8_LCASE AND {NEAR}"

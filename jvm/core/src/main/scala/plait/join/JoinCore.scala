@@ -159,7 +159,12 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     probed = null
     key = null
     row = null
+    if (left.finished || right.finished) forgetKeys()
   }
+
+  /** The rows of a side that has come to its end were dropped with their keys left behind. */
+  private def forgetKeys(): Unit =
+    if (left.buffer.size == 0 && right.buffer.size == 0) keys.clear()
 
   /** Every later row of `side` has a rank of at least `frontier`. */
   def advance(side: Side, frontier: Long): Unit = {
@@ -168,7 +173,10 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
       own.frontier = frontier
       pace.last(side).rank = frontier
       val opposite = state(side.other)
-      if (!opposite.leavesAloud) opposite.pruned += opposite.buffer.takeDead(frontier)
+      if (!opposite.leavesAloud) {
+        opposite.pruned += opposite.buffer.takeDead(frontier)
+        if (own.finished || opposite.finished) forgetKeys()
+      }
     }
   }
 
@@ -179,6 +187,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     if (!opposite.leavesAloud) {
       val _ = opposite.buffer.takeAll()
     }
+    forgetKeys()
   }
 
   /** The next row of this side that comes out alone because it has died without a match, or null. */
@@ -186,8 +195,11 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     val own = state(side)
     val opposite = state(side.other)
     if (!own.leavesAloud) null
-    else if (opposite.finished) own.buffer.takeUnmatchedOfAll()
-    else {
+    else if (opposite.finished) {
+      val found = own.buffer.takeUnmatchedOfAll()
+      if (found == null) forgetKeys()
+      found
+    } else {
       val before = own.buffer.size
       val found = own.buffer.takeUnmatched(opposite.frontier)
       own.pruned += before - own.buffer.size

@@ -3,14 +3,6 @@ package plait.join
 
 import plait.Side
 
-/** The rows of one key: a run a side. */
-class KeyGroup {
-  private val left = new Run
-  private val right = new Run
-  def run(side: Side): Run = if (side eq Side.Left) left else right
-  def isEmpty: Boolean = left.isEmpty && right.isEmpty
-}
-
 /** A [[RowBuffer]] in memory: runs by key for probing, a [[DeathQueue]] for cleaning.
   *
   * Both name a row by its *entry*, an index into parallel arrays:
@@ -41,7 +33,8 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var rows = 0L
   private val dying = new DeathQueue
 
-  // The probe under way: slots [slot, run.until) of its run are still to be looked at.
+  // The probe under way: a sole row, or slots [slot, run.until) of its run, are still to be looked at.
+  private var sole = KeyGroup.None
   private var run: Run = _
   private var slot = 0
   private var high = 0L
@@ -65,7 +58,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     groups(entry) = key
     matched(entry) = false
     last = entry
-    key.run(side).insert(rank, entry)
+    key.insert(side, entry, ranks)
     if (end != Long.MaxValue) {
       dying.add(end, entry)
       isQueued(entry) = true
@@ -74,12 +67,26 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   }
 
   def probe(key: KeyGroup, low: Long, high: Long): Unit = {
-    run = key.run(side)
-    slot = run.firstAtOrAbove(low)
-    this.high = high
+    sole = key.sole(side)
+    run = null
+    if (sole == KeyGroup.Many) {
+      run = key.run(side)
+      slot = run.firstAtOrAbove(low)
+      this.high = high
+    } else if (sole != KeyGroup.None && (ranks(sole) < low || ranks(sole) > high))
+      sole = KeyGroup.None
   }
 
-  def next(): R = {
+  def next(): R =
+    if (run != null) nextOfRun()
+    else if (sole == KeyGroup.None) null
+    else {
+      last = sole
+      sole = KeyGroup.None
+      store.get(handles(last))
+    }
+
+  private def nextOfRun(): R = {
     var found: R = null
     // Invariant: no slot before `slot` holds a row of the probe that was not given yet.
     while (found == null && slot < run.until && run.rank(slot) <= high) {
@@ -131,13 +138,24 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   def takeUnmatchedOfAll(): R = {
     dropLeaving()
     var found: R = null
-    // Invariant: the entries before `taken` hold no row.
+    // Invariant: the entries before `taken` hold no row, but for the one given last.
     while (found == null && taken < used) {
-      if (groups(taken) != null) found = leave(taken)
+      if (taken > 0 && groups(taken - 1) != null) discard(taken - 1)
+      if (groups(taken) != null && !matched(taken)) found = store.get(handles(taken))
       taken += 1
     }
-    if (found == null) dying.clear()
+    if (found == null) {
+      if (used > 0 && groups(used - 1) != null) discard(used - 1)
+      dying.clear()
+    }
     found
+  }
+
+  /** Frees a row that nobody will look up any more; its key keeps its entry. */
+  private def discard(entry: Int): Unit = {
+    store.free(handles(entry))
+    groups(entry) = null
+    rows -= 1
   }
 
   private def takeDying(): Int = {
@@ -161,30 +179,16 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
 
   def takeAll(): Long = {
     val before = rows
-    var entry = 0
-    // Invariant: the entries before `entry` are free; the runs of their keys are empty.
-    while (entry < used) {
-      if (groups(entry) != null) {
-        val run = groups(entry).run(side)
-        if (!run.isEmpty) {
-          run.clear()
-          if (groups(entry).isEmpty) keys.release(groups(entry))
-        }
-        isQueued(entry) = false
-        vacate(entry)
-      } else if (isQueued(entry)) {
-        isQueued(entry) = false
-        recycle(entry)
-      }
-      entry += 1
-    }
+    rows = 0
+    used = 0
     dying.clear()
-    before - rows
+    store.clear()
+    before
   }
 
   private def drop(entry: Int): Unit = {
     val group = groups(entry)
-    group.run(side).remove(ranks(entry), entry)
+    group.remove(side, entry, ranks(entry))
     if (group.isEmpty) keys.release(group)
     vacate(entry)
   }

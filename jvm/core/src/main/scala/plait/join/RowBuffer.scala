@@ -45,12 +45,13 @@ trait RowBuffer[K >: Null <: AnyRef, R >: Null <: AnyRef] {
     */
   def takeUnmatched(frontier: Long): R
 
-  /** Drops all rows.
+  /** Drops all rows, of which none will be looked up any more: the buffer has come to its end.
     * @return how many
     */
   def takeAll(): Long
 
-  /** Drops rows, whatever they reach, up to the first one without a match.
+  /** Drops rows, whatever they reach, up to the first one without a match; none of the buffer's rows
+    * will be looked up any more.
     * @return that row, or null if there is none
     */
   def takeUnmatchedOfAll(): R
@@ -66,6 +67,9 @@ trait RowStore[R] {
   /** The row, valid until the next call. */
   def get(handle: Long): R
   def free(handle: Long): Unit
+
+  /** Frees all at once. */
+  def clear(): Unit
 }
 
 /** The rows of both sides by key.
@@ -86,4 +90,7 @@ trait KeyTable[Q, K >: Null <: AnyRef] {
 
   /** Called for a claimed key of which no row was buffered: it is released if it has no others. */
   def releaseUnused(key: K): Unit
+
+  /** Forgets all keys: none will be looked up any more. */
+  def clear(): Unit
 }

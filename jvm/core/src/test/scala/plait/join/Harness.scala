@@ -17,6 +17,7 @@ object Harness {
       groups.filterInPlace((_, group) => group ne key)
     }
     def releaseUnused(key: KeyGroup): Unit = if (key.isEmpty) release(key)
+    def clear(): Unit = groups.clear()
   }
 
   final class ArrayRowStore[R >: Null <: AnyRef] extends RowStore[R] {
@@ -27,6 +28,7 @@ object Harness {
     def get(handle: Long): R = rows(handle)
     def free(handle: Long): Unit =
       assert(rows.remove(handle).isDefined, "a row was freed twice")
+    def clear(): Unit = rows.clear()
   }
 
   /** A row with all that the core is told of it; `None` for a NULL order or reach. */

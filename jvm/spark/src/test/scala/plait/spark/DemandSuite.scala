@@ -51,6 +51,7 @@ class DemandSuite extends SparkSuite {
     def put(row: UnsafeRow): Long = { last += 1; rows(last) = row.copy(); last }
     def get(handle: Long): UnsafeRow = rows(handle)
     def free(handle: Long): Unit = rows -= handle
+    def clear(): Unit = rows.clear()
   }
 
   private def join(

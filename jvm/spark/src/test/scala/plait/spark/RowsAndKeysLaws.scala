@@ -52,7 +52,7 @@ class RowsAndKeysLaws extends munit.FunSuite {
           live -= handle
         }
       live.foreach { case (handle, put) => assertEquals(store.get(handle), put) }
-      store.close()
+      store.clear()
       assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")
     }
 
@@ -66,7 +66,7 @@ class RowsAndKeysLaws extends munit.FunSuite {
       if (queue.size > 1000) store.free(queue.dequeue())
     }
     assert(store.getUsed <= 512 * 1024, s"${store.getUsed} bytes for 1,000 small rows")
-    store.close()
+    store.clear()
   }
 
   private val columns = Seq(

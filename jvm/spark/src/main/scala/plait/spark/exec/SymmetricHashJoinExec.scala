@@ -169,7 +169,7 @@ final class SymmetricHashJoinTask(
     )
     context.addTaskCompletionListener[Unit] { _ =>
       count(core, rows)
-      Side.both.foreach(stores(_).close())
+      Side.both.foreach(stores(_).clear())
     }
     rows
   }

@@ -73,6 +73,14 @@ abstract class HashKeyTable extends KeyTable[SideReader, KeyGroup] {
 
   def releaseUnused(key: KeyGroup): Unit = if (key.isEmpty) release(key)
 
+  def clear(): Unit = if (count > 0) {
+    slots = new Array[HashedKeyGroup](64)
+    mask = slots.length - 1
+    count = 0
+    spareCount = 0
+    java.util.Arrays.fill(spare.asInstanceOf[Array[AnyRef]], null)
+  }
+
   /** Where the key stands, or the free slot where it would. */
   private def slotOf(key: SideReader, hash: Int): Int = {
     var slot = hash & mask

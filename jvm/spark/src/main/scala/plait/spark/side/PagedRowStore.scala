@@ -87,10 +87,12 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
   }
 
   /** Gives all memory back; handles are invalid from here on. */
-  def close(): Unit = {
+  def clear(): Unit = {
     pages.forEach(page => if (page != null) freePage(page))
     pages.clear()
+    live = new Array[Int](8)
     emptied.clear()
+    vacant.clear()
     current = -1
   }
 
