@@ -185,6 +185,11 @@ object StepOperation {
   case object PositiveModulus extends RealOperation {
     def name: String = "pmod"
     override def isPartial(as: IndexedSeq[IntervalSet]): Boolean = as(1).contains(Rational.Zero)
+
+    /** By a negative `b` it is `(a % b + b) % b`: that sum may be infinite. */
+    override def makesNaN(as: IndexedSeq[IntervalSet], infinity: Rational): Boolean =
+      super.makesNaN(as, infinity) ||
+        as(1).meets(IntervalSet.atMost(-infinity / Rational(2)))
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet = {
       val limited = within(as(1))
       if (as(1).subsetOf(positive))

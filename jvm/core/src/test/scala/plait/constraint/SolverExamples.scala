@@ -163,6 +163,16 @@ class SolverExamples extends FunSuite {
     )
   }
 
+  test("pmod(-9e307, -1.7e308) is NaN, for it adds up both") {
+    val (a, b) = (-9e307, -1.7e308)
+    assert(((a % b + b) % b).isNaN)
+    val modulus =
+      Arithmetic(StepOperation.PositiveModulus, Domain.Double, Domain.Double, Overflow.Fails)
+    val found = modulus.forward(Vector(a, b).map(x => Possible.only(Rational.of(x))))
+    assert(found.mayBeNaN, found.toString)
+    assert(!modulus.forward(Vector(-9.0, -4.0).map(x => Possible.only(Rational.of(x)))).mayBeNaN)
+  }
+
   test("d - 1e308 is infinite for an infinite d") {
     val d = Variable("d", Side.Left, Domain.Double)
     def known(x: Rational) = Known(Possible.only(x), Domain.Double, x.toString)
