@@ -8,6 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
   * {{{
   * spark.plait.enabled             true     everything of Plait, on or off
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
+  * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
@@ -19,6 +20,7 @@ final case class PlaitConf(conf: SQLConf) {
     val value = oneOf(PlaitConf.JoinStrategy, JoinStrategyChoice.Auto.name, names)
     JoinStrategyChoice.All.find(_.name == value).get
   }
+  def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
   def failsOnPlanningError: Boolean =
     oneOf(PlaitConf.PlanningOnError, "spark", Seq("spark", "fail")) == "fail"
@@ -54,6 +56,7 @@ object JoinStrategyChoice {
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
+  val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"
 }

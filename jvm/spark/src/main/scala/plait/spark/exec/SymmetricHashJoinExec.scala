@@ -100,6 +100,7 @@ case class SymmetricHashJoinExec(
     }
 
   override protected def doExecute(): RDD[InternalRow] = {
+    if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val sides = BySide(
       SidePlan(leftKeys, leftRanks, left.output, isSortedHere.left),
       SidePlan(rightKeys, rightRanks, right.output, isSortedHere.right)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import scala.collection.mutable
+
+import org.apache.spark.SparkContext
+import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerEvent}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
+
+import plait.spark.side.JoinMetrics
+import plait.{BySide, Side}
+
+/** A line on the driver's standard output for each join of a query that has ended, where
+  * `spark.plait.join.log-probes` was on when the query started:
+  *
+  * {{{
+  * SymmetricHashJoin Inner: 6114 rows; matches found by probing f: 2936, by probing w: 3178
+  * }}}
+  *
+  * A side has the name that the query gave it; `left` or `right` if it has none, or several. What runs
+  * outside of a query of Spark SQL (`df.rdd`) is not told of.
+  */
+object ProbeLog {
+  private val watched = mutable.WeakHashMap.empty[SparkContext, Listener]
+
+  def watch(join: SymmetricHashJoinExec, context: SparkContext): Unit =
+    Option(context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)).foreach { id =>
+      listener(context).add(id.toLong, join)
+    }
+
+  private def listener(context: SparkContext): Listener = synchronized {
+    watched.getOrElseUpdate(
+      context, {
+        val made = new Listener
+        context.addSparkListener(made)
+        made
+      }
+    )
+  }
+
+  final private class Listener extends SparkListener {
+    private val running = mutable.Map.empty[Long, Vector[SymmetricHashJoinExec]]
+
+    def add(query: Long, join: SymmetricHashJoinExec): Unit = synchronized {
+      val others = running.getOrElse(query, Vector.empty)
+      if (!others.exists(_ eq join)) running(query) = others :+ join
+    }
+
+    override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+      case end: SparkListenerSQLExecutionEnd =>
+        synchronized(running.remove(end.executionId)).toSeq.flatten.foreach(j =>
+          System.out.println(line(j))
+        )
+      case _ => ()
+    }
+
+    override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit =
+      synchronized(running.clear())
+  }
+
+  private[spark] def line(join: SymmetricHashJoinExec): String = {
+    val names = namesOf(join)
+    def found(side: Side) =
+      s"by probing ${names(side)}: ${join.metrics(JoinMetrics.pairsByProbing(side)).value}"
+    s"${join.nodeName} ${join.joinType}: ${join.metrics(JoinMetrics.OutputRows).value} rows; " +
+      s"matches found ${Side.both.map(found).mkString(", ")}"
+  }
+
+  private def namesOf(join: SymmetricHashJoinExec): BySide[String] = {
+    val expressions = join.leftKeys ++ join.rightKeys ++ join.condition
+    BySide.make { side =>
+      val output = if (side == Side.Left) join.left.outputSet else join.right.outputSet
+      attributes(expressions)
+        .filter(a => output.contains(a))
+        .flatMap(_.qualifier.lastOption)
+        .distinct match {
+        case Seq(name) => name
+        case _ => side.name
+      }
+    }
+  }
+
+  private def attributes(expressions: Seq[Expression]): Seq[Attribute] =
+    expressions.flatMap(_.references.toSeq)
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples: what is printed of a join that has ended.
+package plait.spark
+
+import java.io.{ByteArrayOutputStream, PrintStream}
+import java.nio.charset.StandardCharsets.UTF_8
+
+class ProbeLogSuite extends SparkSuite {
+  private val near = "f.k = w.k AND w.t BETWEEN f.t - 1 AND f.t + 2"
+
+  private def table(name: String) = s"(SELECT id, id % 7 AS k, id % 97 AS t FROM range(1000)) $name"
+
+  /** The lines that begin so, printed by a query, as soon as there are as many. */
+  private def printed(query: String, count: Int): Seq[String] = {
+    val bytes = new ByteArrayOutputStream
+    def lines = bytes.toString(UTF_8).linesIterator.filter(_.startsWith("SymmetricHashJoin")).toSeq
+    val before = System.out
+    System.setOut(new PrintStream(bytes, true, UTF_8))
+    try {
+      spark.sql(query).collect()
+      val deadline = System.nanoTime() + 20000000000L
+      while (lines.size < count && System.nanoTime() < deadline) Thread.sleep(20)
+      if (count == 0) Thread.sleep(500)
+    } finally System.setOut(before)
+    lines
+  }
+
+  test("a line a join, its sides named as the query names them; both numbers add up to the rows") {
+    withConf(PlaitConf.LogProbes -> "true") {
+      val query = s"SELECT f.id, w.id FROM ${table("f")} JOIN ${table("w")} ON $near"
+      val line = printed(query, 1).mkString("\n")
+      val said =
+        "SymmetricHashJoin Inner: (\\d+) rows; matches found by probing f: (\\d+), by probing w: (\\d+)".r
+      val (rows, left, right) = line match {
+        case said(rows, left, right) => (rows, left, right)
+        case other => fail(s"'$other'")
+      }
+      assertEquals(left.toLong + right.toLong, rows.toLong)
+      assert(left.toLong > 0 && right.toLong > 0, line)
+    }
+  }
+
+  test("two joins of a query have a line each; nothing is printed where it is off") {
+    val both = s"SELECT * FROM ${table("f")} LEFT JOIN ${table("w")} ON $near " +
+      s"JOIN ${table("v")} ON v.k = f.k AND v.t < f.t AND v.t > f.t - 2"
+    withConf(PlaitConf.LogProbes -> "true")(assertEquals(printed(both, 2).size, 2))
+    assertEquals(printed(both, 0), Nil)
+  }
+}
