@@ -25,10 +25,10 @@ import org.apache.spark.sql.types.StringType
 
 import plait.constraint.Term
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
-import plait.spark.plan.PlaitJoinHint
-import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.spark.exec.{JoinOutput, SymmetricHashJoinExec}
+import plait.spark.plan.PlaitJoinHint
 import plait.spark.translate.{ConditionTranslation, SideExpressions, TermTranslation}
+import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
 /** Plans a batch join with an equality and a comparison between the sides as

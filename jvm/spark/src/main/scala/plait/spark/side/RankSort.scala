@@ -3,7 +3,6 @@ package plait.spark.side
 
 import java.util.concurrent.TimeUnit
 
-import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
@@ -16,6 +15,7 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.TaskMemory
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
+import org.apache.spark.{SparkEnv, TaskContext}
 
 /** The rows of one side of a task by their rank, ascending: Spark's external sorter with the rank as
   * its key, so that a side of any type is sorted by radix and never row against row.
