@@ -124,9 +124,11 @@ object Monotonicity {
     val moved = (arithmetic.operation, arguments) match {
       case (step, Seq(Call(Arithmetic(ToLocal(zone), _, _, _), Seq(t)))) if isDay(step) =>
         if (WallClock.goesBack(zone, TimeUnit.Day)) Unknown else of(t, along).weakened
-      case (Plus, Seq(_, _)) if !isFloating || moves.contains(Constant) => moves(0).plus(moves(1))
+      case (Plus, Seq(_, _)) if !isFloating => moves(0).plus(moves(1))
+      case (Plus, Seq(_, b)) if isFinite(b, arithmetic.from) => moves(0)
+      case (Plus, Seq(a, _)) if isFinite(a, arithmetic.from) => moves(1)
       case (Minus, Seq(_, _)) if !isFloating => moves(0).plus(moves(1).reversed)
-      case (Minus, Seq(_, _)) if moves(1) == Constant => moves(0)
+      case (Minus, Seq(_, b)) if isFinite(b, arithmetic.from) => moves(0)
       case (Times, Seq(a, b)) =>
         factor(b)
           .map(scaled(moves(0), _, isFloating))
@@ -161,6 +163,12 @@ object Monotonicity {
     case Term.Constant(k) => Some(Rational(k))
     case Known(possible, _, _) if isOne(possible) => possible.values.single
     case _ => None
+  }
+
+  /** Is it one number? An infinite one plus the other infinity is NaN, which stands above all. */
+  private def isFinite(term: Term, domain: Domain): Boolean = domain match {
+    case floating: Floating => factor(term).exists(_.abs < floating.infinity)
+    case _ => factor(term).isDefined
   }
 
   private def scaled(moves: Monotonicity, by: Rational, isFloating: Boolean): Monotonicity =

@@ -125,6 +125,17 @@ class MonotonicityLaws extends ScalaCheckSuite {
     assertEquals(of(date("America/St_Johns"), along): Monotonicity, Unknown)
   }
 
+  test("d + 1.5 rises, d + infinity does not: of -infinity it makes NaN, which is above all") {
+    val along = Map[Term, Monotonicity](d -> up)
+    def plus(x: Rational) = Call(
+      Arithmetic(Plus, Domain.Double, Domain.Double, Overflow.Fails),
+      d,
+      Known(Possible.only(x), Domain.Double, "x")
+    )
+    assertEquals(of(plus(Rational.of(1.5)), along): Monotonicity, NonDecreasing)
+    assertEquals(of(plus(Domain.Double.infinity), along): Monotonicity, Unknown)
+  }
+
   test("-x of a double is unknown, for NaN stays last; exp(x) rises") {
     val along = Map[Term, Monotonicity](d -> up)
     val negated =
