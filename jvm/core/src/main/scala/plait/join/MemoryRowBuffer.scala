@@ -181,6 +181,10 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     val before = rows
     rows = 0
     used = 0
+    // Nothing comes any more: what named the rows goes with them.
+    ranks = Array.emptyLongArray
+    handles = Array.emptyLongArray
+    groups = new Array[KeyGroup](0)
     dying.clear()
     store.clear()
     before
