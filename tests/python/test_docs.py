@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: every SQL block of the guide runs, its joins on the node where the page says so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.queries import joins_planned, settings
+
+from plait.explain import METRICS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(ROOT.glob("docs/*.md"))
+KEYS = re.compile(r"^\| `(spark\.plait\.[a-z.-]+)` \| `(\w+)` \|", re.MULTILINE)
+
+
+def statements(page: Path) -> list[str]:
+    blocks = re.findall(r"^```sql\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [one.strip() for block in blocks for one in block.split(";\n") if one.strip()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_sql_block_runs(spark: SparkSession, page: Path) -> None:
+    session = spark.newSession()
+    with settings(session, {"spark.sql.shuffle.partitions": 2}):
+        for sql in statements(page):
+            df = session.sql(sql)
+            assert df.collect() or "CREATE" in sql, sql
+            if "JOIN" in sql or "WHERE o." in sql:
+                expected = 0 if sql.startswith("EXPLAIN") or "NO_SYMMETRIC" in sql else 1
+                assert joins_planned(df) == expected, sql
+
+
+def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession) -> None:
+    page = ROOT / "docs" / "interval-join.md"
+    session = spark.newSession()
+    *tables, explain = [s for s in statements(page) if s.startswith(("CREATE", "EXPLAIN"))]
+    for sql in tables:
+        session.sql(sql)
+    plan = re.sub(r"#\d+L?", "", session.sql(explain).collect()[0][0])
+    shown = re.findall(r"^    (?:Left|Right): +(.*)$", page.read_text(), re.MULTILINE)
+    assert len(shown) == 2
+    for line in shown:
+        first, last = line.split("...") if "..." in line else (line, "")
+        assert first in plan, line
+        assert last in plan, line
+
+
+def test_the_guide_and_the_readme_name_every_setting_with_its_default() -> None:
+    source = (ROOT / "jvm/spark/src/main/scala/plait/spark/PlaitConf.scala").read_text()
+    there_are = set(re.findall(r'= "(spark\.plait\.[a-z.-]+)"', source))
+    guide = dict(KEYS.findall((ROOT / "docs/tuning.md").read_text()))
+    assert set(guide) == there_are
+    assert dict(KEYS.findall((ROOT / "README.md").read_text())) == guide
+    for key, default in guide.items():
+        assert re.search(rf"^ +\* {re.escape(key)} +{default} ", source, re.MULTILINE), key
+
+
+def test_the_guide_names_every_counter() -> None:
+    text = (ROOT / "docs/tuning.md").read_text()
+    assert [name for name in METRICS if f"`{name}`" not in text] == []
