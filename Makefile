@@ -33,8 +33,8 @@ test: .venv/dev ## lint and every suite, up to the first stage that fails
 	$(PYTEST) --junitxml=build/pytest.xml || status=$$?; \
 	$(BIN)/python scripts/tally.py $(REPORTS); exit $$status
 
-quick: .venv/dev ## while working: the core's tests and the Python tests without Spark
-	@./sbt core/test
+quick: .venv/dev ## while working: the core's tests with fewer cases, and the Python tests without Spark
+	@PLAIT_CASES=$${PLAIT_CASES:-1000} ./sbt core/test
 	@$(BIN)/pytest -q -m "not spark"
 
 fmt: .venv/dev ## rewrite the sources as the formatters want them
