@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from plait import _jvm
 from plait.errors import PlaitError
-from plait.interval import Bounds, Narrowed, Trace
-from plait.values import DECIMAL_DIGITS, Given, decoded_bounds, encoded_bounds
+from plait.interval import DECIMAL_DIGITS, Bounds, Narrowed, Trace
+from plait.values import Given, decoded_bounds, encoded_bounds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-DIGITS = 38
+DECIMAL_DIGITS = 38
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _short(value: Fraction) -> str:
     with_point = float(value) if abs(value) < 1e300 else math.inf
     if with_point == value:
         return repr(with_point)
-    if len(exact := str(value)) <= DIGITS:
+    if len(exact := str(value)) <= DECIMAL_DIGITS:
         return exact
     # The value itself stays exact; only this text is rounded.
     near = Context(prec=17).divide(Decimal(value.numerator), Decimal(value.denominator))
@@ -136,6 +136,6 @@ def _short(value: Fraction) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, Fraction):
         return _short(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**DIGITS:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**DECIMAL_DIGITS:
         return _short(Fraction(value))
     return repr(value) if isinstance(value, str | float) else str(value)

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from plait.errors import PlaitError
-from plait.interval import Bounds, Interval
+from plait.interval import DECIMAL_DIGITS, Bounds, Interval
 
 Value: TypeAlias = int | Fraction | float | Decimal | date | datetime | timedelta | str
 
@@ -29,7 +29,6 @@ Given: TypeAlias = tuple[Value | None, Value | None] | Value | Bounds
 EPOCH = datetime(1970, 1, 1)
 UTC_EPOCH = EPOCH.replace(tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-DECIMAL_DIGITS = 38
 
 
 def encoded_bounds(given: Given) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import duckdb
 import pytest
 
 from plait import PlaitError, demo
@@ -79,7 +80,6 @@ def test_the_picture_is_a_png(finished: Finished) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("join", JOINS, ids=lambda join: join.title)
 def test_duckdb_counts_as_many_rows(finished: Finished, join: DemoJoin) -> None:
-    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as database:
         for table in data.CLEAN:
             files = f"{finished.folder / table}/*.parquet"

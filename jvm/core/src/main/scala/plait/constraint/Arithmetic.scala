@@ -58,13 +58,13 @@ final case class Arithmetic(
   override def forward(arguments: IndexedSeq[Possible]): Possible =
     if (isPlain) {
       val rounded = domain.round(operation.forward(new Arithmetic.Sets(arguments)))
-      val isNull = specialsOf(arguments).hasNull
+      val isNull = Specials.among(arguments).hasNull
       Possible(rounded.intersect(domain.everything), specials(isNull, isNaN = false))
     } else forwardWithSpecials(arguments)
 
   private def forwardWithSpecials(arguments: IndexedSeq[Possible]): Possible = {
     val sets = exact(arguments)
-    val seen = specialsOf(arguments)
+    val seen = Specials.among(arguments)
     val nulls = seen.hasNull || nansGiveNull(arguments) ||
       (overflow != Overflow.Fails && isUndefined(sets))
     val rounded = domain.round(operation.forward(sets))
@@ -100,7 +100,7 @@ final case class Arithmetic(
       index: Int
   ): Possible = {
     val own = arguments(index)
-    if (result.mayBeNull && specialsOf(arguments, index).hasNull) own
+    if (result.mayBeNull && Specials.among(arguments, index).hasNull) own
     else {
       val kept = specials(result.mayBeNull, isNaN = false) & own.specials
       val source = domain.unround(result.values)
@@ -117,7 +117,7 @@ final case class Arithmetic(
   ): Possible = {
     val own = arguments(index)
     val sets = exact(arguments)
-    val others = specialsOf(arguments, index)
+    val others = Specials.among(arguments, index)
     if (result.mayBeNull && (others.hasNull || givesNull(sets, arguments))) own
     else {
       val kept = specials(result.mayBeNull, mayComeFromNaN(result)) & own.specials
@@ -129,17 +129,6 @@ final case class Arithmetic(
     }
   }
 
-  /** What special values there are among the arguments, but for one. */
-  private def specialsOf(arguments: IndexedSeq[Possible], except: Int = -1): Specials = {
-    var found = Specials.None
-    var k = 0
-    while (k < arguments.length) {
-      if (k != except) found = found | arguments(k).specials
-      k += 1
-    }
-    found
-  }
-
   /** Could the result be NULL although no argument is? */
   private def givesNull(sets: IndexedSeq[IntervalSet], arguments: IndexedSeq[Possible]): Boolean =
     overflow != Overflow.Fails &&
@@ -148,7 +137,7 @@ final case class Arithmetic(
   /** NaN does not fit a type that has none. */
   private def nansGiveNull(arguments: IndexedSeq[Possible]): Boolean =
     overflow == Overflow.GivesNull && !domain.hasNaN && from.hasNaN &&
-      (specialsOf(arguments).hasNaN || makesNaN(exact(arguments)))
+      (Specials.among(arguments).hasNaN || makesNaN(exact(arguments)))
 
   private def mayComeFromNaN(result: Possible): Boolean =
     if (domain.hasNaN) result.mayBeNaN
@@ -194,7 +183,7 @@ final case class Arithmetic(
   }
 
   private def isNaN(arguments: IndexedSeq[Possible]): Boolean =
-    domain.hasNaN && (specialsOf(arguments).hasNaN || makesNaN(exact(arguments)))
+    domain.hasNaN && (Specials.among(arguments).hasNaN || makesNaN(exact(arguments)))
 
   private def specials(isNull: Boolean, isNaN: Boolean): Specials =
     (if (isNull) Specials.Null else Specials.None) | (if (isNaN) Specials.NaN else Specials.None)

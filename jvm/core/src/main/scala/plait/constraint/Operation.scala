@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.constraint
 
-import plait.interval.{Domain, Possible}
+import plait.interval.{Domain, Possible, Specials}
 
 /** What a [[Term.Call]] does with its arguments: how sets of values go up through it and come back.
   *
@@ -56,18 +56,5 @@ trait NullIntolerant extends Operation {
       result: Possible,
       arguments: IndexedSeq[Possible],
       index: Int
-  ): Boolean = !result.mayBeNull || !NullIntolerant.isAnotherNull(arguments, index)
-}
-
-private object NullIntolerant {
-  def isAnotherNull(arguments: IndexedSeq[Possible], index: Int): Boolean = {
-    var found = false
-    var k = 0
-    // Invariant: none of the arguments before k, but for the one at `index`, can be NULL, or `found`.
-    while (k < arguments.length && !found) {
-      found = k != index && arguments(k).mayBeNull
-      k += 1
-    }
-    found
-  }
+  ): Boolean = !result.mayBeNull || !Specials.among(arguments, index).hasNull
 }

@@ -18,6 +18,18 @@ object Specials {
   val Null = new Specials(1)
   val NaN = new Specials(2)
   val NullOrNaN = new Specials(3)
+
+  /** What special values there are among these, but for one. */
+  def among(possibles: IndexedSeq[Possible], except: Int = -1): Specials = {
+    var found = None
+    var k = 0
+    // Invariant: `found` holds those of all before k, but for the one at `except`.
+    while (k < possibles.length) {
+      if (k != except) found = found | possibles(k).specials
+      k += 1
+    }
+    found
+  }
 }
 
 /** Everything that the value of a term may be: a number of a set, NULL, NaN.

@@ -159,12 +159,13 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     probed = null
     key = null
     row = null
-    if (left.finished || right.finished) forgetKeys()
+    forgetKeys()
   }
 
   /** The rows of a side that has come to its end were dropped with their keys left behind. */
   private def forgetKeys(): Unit =
-    if (left.buffer.size == 0 && right.buffer.size == 0) keys.clear()
+    if ((left.finished || right.finished) && left.buffer.size == 0 && right.buffer.size == 0)
+      keys.clear()
 
   /** Every later row of `side` has a rank of at least `frontier`. */
   def advance(side: Side, frontier: Long): Unit = {
@@ -175,7 +176,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
       val opposite = state(side.other)
       if (!opposite.leavesAloud) {
         opposite.pruned += opposite.buffer.takeDead(frontier)
-        if (own.finished || opposite.finished) forgetKeys()
+        forgetKeys()
       }
     }
   }

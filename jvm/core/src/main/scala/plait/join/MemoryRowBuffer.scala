@@ -45,7 +45,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var settledCount = 0
 
   // The entry of the row that was given by taking, still to be dropped.
-  private var leaving = MemoryRowBuffer.None
+  private var leaving = KeyGroup.None
   // How far `takeUnmatchedOfAll` has come.
   private var taken = 0
 
@@ -136,26 +136,19 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   }
 
   def takeUnmatchedOfAll(): R = {
-    dropLeaving()
+    // Nobody looks these rows up any more, so their keys are not told that they go.
+    if (leaving != KeyGroup.None) vacate(leaving)
+    leaving = KeyGroup.None
     var found: R = null
-    // Invariant: the entries before `taken` hold no row, but for the one given last.
+    // Invariant: the entries before `taken` hold no row, but for the one that is leaving.
     while (found == null && taken < used) {
-      if (taken > 0 && groups(taken - 1) != null) discard(taken - 1)
-      if (groups(taken) != null && !matched(taken)) found = store.get(handles(taken))
+      if (groups(taken) != null) {
+        if (matched(taken)) vacate(taken) else found = giveLeaving(taken)
+      }
       taken += 1
     }
-    if (found == null) {
-      if (used > 0 && groups(used - 1) != null) discard(used - 1)
-      dying.clear()
-    }
+    if (found == null) dying.clear()
     found
-  }
-
-  /** Frees a row that nobody will look up any more; its key keeps its entry. */
-  private def discard(entry: Int): Unit = {
-    store.free(handles(entry))
-    groups(entry) = null
-    rows -= 1
   }
 
   private def takeDying(): Int = {
@@ -167,14 +160,16 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   /** The row if it has no match; it is dropped with the next call. */
   private def leave(entry: Int): R =
     if (matched(entry)) { drop(entry); null }
-    else {
-      leaving = entry
-      store.get(handles(entry))
-    }
+    else giveLeaving(entry)
 
-  private def dropLeaving(): Unit = if (leaving != MemoryRowBuffer.None) {
+  private def giveLeaving(entry: Int): R = {
+    leaving = entry
+    store.get(handles(entry))
+  }
+
+  private def dropLeaving(): Unit = if (leaving != KeyGroup.None) {
     drop(leaving)
-    leaving = MemoryRowBuffer.None
+    leaving = KeyGroup.None
   }
 
   def takeAll(): Long = {
@@ -232,5 +227,4 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
 
 object MemoryRowBuffer {
   private val InitialCapacity = 64
-  private val None = -1
 }

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.join.KeyGroup
-import plait.spark.side.{PagedRowStore, RowKeyTable, SideReader, WholeKeyTable}
+import plait.spark.side.{HashKeyTable, PagedRowStore, RowKeyTable, SideReader, WholeKeyTable}
 
 class RowsAndKeysLaws extends munit.FunSuite {
   private def memory(offHeap: Boolean = false): TaskMemoryManager = {
@@ -117,8 +117,8 @@ class RowsAndKeysLaws extends munit.FunSuite {
   test("the keys that Spark's shuffle sends to one task do not crowd the table") {
     for (
       (table, key) <- Seq(
-        (new Depth.OfRow, reader(columns: _*)),
-        (new Depth.OfWhole, reader(columns(1)))
+        (new RowKeyTable with Hashes, reader(columns: _*)),
+        (new WholeKeyTable with Hashes, reader(columns(1)))
       )
     ) {
       val hash = new Murmur3Hash(columns.takeRight(1))
@@ -132,12 +132,12 @@ class RowsAndKeysLaws extends munit.FunSuite {
   }
 }
 
-private object Depth {
-  trait Noted { val hashes: mutable.Set[Int] = mutable.Set.empty }
-  final class OfRow extends RowKeyTable with Noted {
-    override def hashOf(key: SideReader): Int = { val h = super.hashOf(key); hashes += h; h }
-  }
-  final class OfWhole extends WholeKeyTable with Noted {
-    override def hashOf(key: SideReader): Int = { val h = super.hashOf(key); hashes += h; h }
+/** Notes the hash of every key it is asked for. */
+private trait Hashes extends HashKeyTable {
+  val hashes: mutable.Set[Int] = mutable.Set.empty
+  abstract override protected def hashOf(key: SideReader): Int = {
+    val hash = super.hashOf(key)
+    hashes += hash
+    hash
   }
 }

@@ -60,7 +60,7 @@ object ProbeLog {
       synchronized(running.clear())
   }
 
-  private[spark] def line(join: SymmetricHashJoinExec): String = {
+  private def line(join: SymmetricHashJoinExec): String = {
     val names = namesOf(join)
     def found(side: Side) =
       s"by probing ${names(side)}: ${join.metrics(JoinMetrics.pairsByProbing(side)).value}"

@@ -84,9 +84,12 @@ case class SymmetricHashJoinExec(
     * Sort would compare values and hand each row on through a queue.
     */
   def isSortedHere: BySide[Boolean] = BySide(
-    leftOrder.exists(order => !SortOrder.orderingSatisfies(left.outputOrdering, Seq(order))),
-    rightOrder.exists(order => !SortOrder.orderingSatisfies(right.outputOrdering, Seq(order)))
+    comesOtherwise(left, leftOrder),
+    comesOtherwise(right, rightOrder)
   )
+
+  private def comesOtherwise(child: SparkPlan, wanted: Option[SortOrder]): Boolean =
+    wanted.exists(order => !SortOrder.orderingSatisfies(child.outputOrdering, Seq(order)))
 
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 

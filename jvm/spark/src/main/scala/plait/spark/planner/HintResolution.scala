@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRe
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
@@ -34,7 +35,7 @@ object HintResolution extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!PlaitConf(SQLConf.get).enabled) plan
     else
-      plan.resolveOperatorsUp {
+      plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
         case UnresolvedHint(name, parameters, child) if hints.contains(upper(name)) =>
           resolved(upper(name), parameters.map(nameOf(name, _)), child)
         case UnresolvedHint(name, _, child) if acceptedOfOthers.contains(upper(name)) => child
@@ -70,7 +71,7 @@ object HintResolution extends Rule[LogicalPlan] {
     plan match {
       case named if namesOf(named).exists(endsWith(_, name)) => ResolvedHint(named, hint)
       case ResolvedHint(named, other) if namesOf(named).exists(endsWith(_, name)) =>
-        ResolvedHint(named, if (other.strategy.isDefined) other else hint)
+        ResolvedHint(named, other.merge(hint, conf.hintErrorHandler))
       case inner if isQueryOfItsOwn(inner) => inner
       case other => other.mapChildren(marked(_, name, hint))
     }

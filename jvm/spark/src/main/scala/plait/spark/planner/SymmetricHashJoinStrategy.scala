@@ -88,13 +88,14 @@ object SymmetricHashJoinStrategy extends SparkStrategy with PredicateHelper with
           choice != JoinStrategyChoice.Never,
           WhyNot.TurnedOff(s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}")
         )
-        _ <- unhashable((leftKeys ++ rightKeys).map(hashable)).toLeft(())
+        keys = BySide(leftKeys, rightKeys).map(_.map(hashable))
+        _ <- unhashable(keys.left ++ keys.right).toLeft(())
         _ <- residual.filterNot(_.deterministic).map(c => WhyNot.NotDeterministic(c.sql)).toLeft(())
         pruning <- pruningOf(residual, BySide(left, right)).left
           .flatMap(why => unpruned(why, choice))
       } yield SymmetricHashJoinExec(
-        leftKeys.map(hashable),
-        rightKeys.map(hashable),
+        keys.left,
+        keys.right,
         joinType,
         residual,
         pruning.sides.left.order,

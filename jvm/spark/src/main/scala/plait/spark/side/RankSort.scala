@@ -4,12 +4,7 @@ package plait.spark.side
 import java.util.concurrent.TimeUnit
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  Expression,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -43,11 +38,8 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     val task = TaskContext.get().taskMetrics()
     val spilledBefore = task.memoryBytesSpilled
     val sorter = newSorter()
-    val copyOf = UnsafeProjection.create(output, output)
-    while (rows.hasNext) rows.next() match {
-      case unsafe: UnsafeRow => sorter.insertRow(unsafe)
-      case other => sorter.insertRow(copyOf(other))
-    }
+    val asUnsafe = new AsUnsafe(output)
+    while (rows.hasNext) sorter.insertRow(asUnsafe(rows.next()))
     val inOrder = sorter.sort()
     metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(sorter.getSortTimeNanos)
     metrics(JoinMetrics.SpillSize) += task.memoryBytesSpilled - spilledBefore

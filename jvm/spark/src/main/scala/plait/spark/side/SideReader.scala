@@ -30,7 +30,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   * [[InterpretedSideReader]] is for where Spark does not compile.
   */
 abstract class SideReader {
-  private var copyOf: UnsafeProjection = _
+  private var asUnsafe: AsUnsafe = _
 
   final var row: UnsafeRow = _
   final var key: UnsafeRow = _
@@ -42,10 +42,7 @@ abstract class SideReader {
   final var reaches: Boolean = false
 
   final def read(source: InternalRow): Unit = {
-    row = source match {
-      case unsafe: UnsafeRow => unsafe
-      case other => copyOf(other)
-    }
+    row = asUnsafe(source)
     evaluate(row)
   }
 
@@ -65,7 +62,7 @@ object SideReader extends CodeGeneratorWithInterpretedFallback[SideExpressionsTo
   def create(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute]): SideReader = {
     def bound(expressions: Seq[Expression]) = BindReferences.bindReferences(expressions, output)
     val reader = createObject(SideExpressionsToRead(KeyForm.of(keys).map(bound), bound(ranks)))
-    reader.copyOf = UnsafeProjection.create(output, output)
+    reader.asUnsafe = new AsUnsafe(output)
     reader
   }
 
