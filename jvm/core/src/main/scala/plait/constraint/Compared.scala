@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.constraint
 
+import plait.constraint.Truth._
 import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval._
 
@@ -25,7 +26,8 @@ final case class Compared(comparison: Comparison) extends NullIntolerant {
   def domain: Domain = Domain.Boolean
 
   override def forward(arguments: IndexedSeq[Possible]): Possible = {
-    val (a, b) = (arguments(0), arguments(1))
+    val a = arguments(0)
+    val b = arguments(1)
     val found = relations(a, b)
     Truth.of(
       isTrue = (found & holding) != 0,
@@ -39,8 +41,10 @@ final case class Compared(comparison: Comparison) extends NullIntolerant {
       arguments: IndexedSeq[Possible],
       index: Int
   ): Possible = {
-    val (own, other) = (arguments(index), arguments(1 - index))
-    val (isTrue, isFalse) = (result.contains(Rational.One), result.contains(Rational.Zero))
+    val own = arguments(index)
+    val other = arguments(1 - index)
+    val isTrue = result.mayBeTrue
+    val isFalse = result.mayBeFalse
     if (result.mayBeNull && other.mayBeNull) own
     else if (isTrue && isFalse) { if (result.mayBeNull) own else own.withoutNull }
     else {
@@ -149,7 +153,7 @@ case object NullSafeEqual extends Operation {
       index: Int
   ): Possible = {
     val (own, other) = (arguments(index), arguments(1 - index))
-    (result.contains(Rational.One), result.contains(Rational.Zero)) match {
+    (result.mayBeTrue, result.mayBeFalse) match {
       case (true, true) => own
       case (true, false) => own.intersect(other)
       case (false, true) if isOne(other) =>

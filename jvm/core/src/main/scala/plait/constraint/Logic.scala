@@ -14,12 +14,13 @@ import plait.interval._
   */
 object Logic {
 
-  /** AND, or OR as its mirror: `absorbing` is the value that settles it, FALSE for AND. */
-  sealed abstract class Junction(val name: String, absorbing: Rational) extends Operation {
-    private val neutral = Rational.One - absorbing
-    private val justAbsorbing = Possible.only(absorbing)
-    private val justNeutral = Possible.only(neutral)
+  /** AND, or OR as its mirror: `justAbsorbing` is the value that settles it, FALSE for AND. */
+  sealed abstract class Junction(val name: String, justAbsorbing: Possible) extends Operation {
+    private val absorbsFalse = justAbsorbing.mayBeFalse
+    private val justNeutral = if (absorbsFalse) Possible.True else Possible.False
     private val neutralOrNull = justNeutral.withNull
+    private def mayAbsorb(a: Possible) = if (absorbsFalse) a.mayBeFalse else a.mayBeTrue
+    private def mayBeNeutral(a: Possible) = if (absorbsFalse) a.mayBeTrue else a.mayBeFalse
     def domain: Domain = Domain.Boolean
 
     override def forward(arguments: IndexedSeq[Possible]): Possible = {
@@ -28,18 +29,17 @@ object Logic {
       var k = 0
       while (k < arguments.length) {
         val a = arguments(k)
-        val mayBeNeutral = a.contains(neutral)
-        settles ||= a.contains(absorbing)
+        val isOpen = mayBeNeutral(a)
+        settles ||= mayAbsorb(a)
         mayBeNull ||= a.mayBeNull
-        unsettled &&= mayBeNeutral || a.mayBeNull
-        isNeutral &&= mayBeNeutral
+        unsettled &&= isOpen || a.mayBeNull
+        isNeutral &&= isOpen
         k += 1
       }
       // NULL comes out if none settles it and one is NULL.
       val isNull = unsettled && mayBeNull
-      val isTrue = if (neutral == Rational.One) isNeutral else settles
-      val isFalse = if (neutral == Rational.One) settles else isNeutral
-      Truth.of(isTrue, isFalse, isNull)
+      if (absorbsFalse) Truth.of(isTrue = isNeutral, isFalse = settles, isNull)
+      else Truth.of(isTrue = settles, isFalse = isNeutral, isNull)
     }
 
     override def backward(
@@ -48,15 +48,15 @@ object Logic {
         index: Int
     ): Possible = {
       val own = arguments(index)
-      val mayNotSettle = result.contains(neutral) || result.mayBeNull
-      if (result.contains(absorbing)) {
+      val mayNotSettle = mayBeNeutral(result) || result.mayBeNull
+      if (mayAbsorb(result)) {
         if (mayNotSettle || isOther(arguments, index)) own else own.intersect(justAbsorbing)
       } else own.intersect(if (result.mayBeNull) neutralOrNull else justNeutral)
     }
 
     /** Does another one perhaps settle it? */
     private def isOther(arguments: IndexedSeq[Possible], index: Int): Boolean =
-      arguments.indices.exists(k => k != index && arguments(k).contains(absorbing))
+      arguments.indices.exists(k => k != index && mayAbsorb(arguments(k)))
 
     /** One that settles it ends the evaluation. */
     override def evaluates(
@@ -64,8 +64,8 @@ object Logic {
         arguments: IndexedSeq[Possible],
         index: Int
     ): Boolean = {
-      val mustSettle = !result.contains(neutral) && !result.mayBeNull
-      !result.contains(absorbing) || (mustSettle && !isOther(arguments, index))
+      val mustSettle = !mayBeNeutral(result) && !result.mayBeNull
+      !mayAbsorb(result) || (mustSettle && !isOther(arguments, index))
     }
 
     override def hasCases: Boolean = true
@@ -74,8 +74,8 @@ object Logic {
         result: Possible,
         arguments: IndexedSeq[Possible]
     ): Seq[(Int, Possible)] = {
-      val isSettled = result.contains(absorbing) && !result.contains(neutral) && !result.mayBeNull
-      def open = arguments.indices.filter(arguments(_).contains(absorbing))
+      val isSettled = mayAbsorb(result) && !mayBeNeutral(result) && !result.mayBeNull
+      def open = arguments.indices.filter(k => mayAbsorb(arguments(k)))
       def isKnown = arguments.contains(justAbsorbing)
       if (!isSettled || isKnown) Nil else open.map(_ -> justAbsorbing)
     }
@@ -83,8 +83,8 @@ object Logic {
     override def text(arguments: Seq[String]): String = arguments.mkString("(", s" $name ", ")")
   }
 
-  case object And extends Junction("AND", Rational.Zero)
-  case object Or extends Junction("OR", Rational.One)
+  case object And extends Junction("AND", Possible.False)
+  case object Or extends Junction("OR", Possible.True)
 
   case object Not extends Operation {
     def name: String = "NOT"

@@ -16,7 +16,11 @@ object Truth {
   }
 
   implicit final class Ops(private val possible: Possible) extends AnyVal {
-    def mayBeTrue: Boolean = possible.contains(Rational.One)
-    def mayBeFalse: Boolean = possible.contains(Rational.Zero)
+    def mayBeTrue: Boolean =
+      (possible eq Possible.True) ||
+        ((possible ne Possible.False) && possible.contains(Rational.One))
+    def mayBeFalse: Boolean =
+      (possible eq Possible.False) ||
+        ((possible ne Possible.True) && possible.contains(Rational.Zero))
   }
 }

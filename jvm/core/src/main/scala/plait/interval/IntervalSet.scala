@@ -50,7 +50,8 @@ final class IntervalSet private (one: Span[Rational], several: Vector[Span[Ratio
   /** Is a number in both? */
   def meets(that: IntervalSet): Boolean =
     if (isOne && that.isOne) {
-      val (a, b) = (one, that.only)
+      val a = one
+      val b = that.only
       !isApart(a.lower, b.upper) && !isApart(b.lower, a.upper)
     } else intersect(that).nonEmpty
 
@@ -59,7 +60,8 @@ final class IntervalSet private (one: Span[Rational], several: Vector[Span[Ratio
     else if (this eq All) that
     else if (isEmpty || that.isEmpty) Empty
     else if (isOne && that.isOne) {
-      val (a, b) = (one, that.only)
+      val a = one
+      val b = that.only
       val lower = if (compareLower(a.lower, b.lower) >= 0) a.lower else b.lower
       val upper = if (compareUpper(a.upper, b.upper) <= 0) a.upper else b.upper
       // What lies in the other is itself: no new set for what says nothing new.

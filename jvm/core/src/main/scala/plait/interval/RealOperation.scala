@@ -122,10 +122,16 @@ object RealOperation {
     if (as.isOne && bs.isOne) sum(as.only, bs.only)
     else as.flatMap(a => bs.flatMap(b => sum(a, b)))
 
-  private def sum(a: Span[Rational], b: Span[Rational]): IntervalSet = IntervalSet.span(
-    Bound.combine(a.lower, b.lower)(_ + _),
-    Bound.combine(a.upper, b.upper)(_ + _)
-  )
+  private def sum(a: Span[Rational], b: Span[Rational]): IntervalSet =
+    if (isPoint(a) && isPoint(b)) IntervalSet.point(Bound.at(a.lower) + Bound.at(b.lower))
+    else
+      IntervalSet.span(
+        Bound.combine(a.lower, b.lower)(_ + _),
+        Bound.combine(a.upper, b.upper)(_ + _)
+      )
+
+  /** Both ends are one object: of the values of a row, most are so. */
+  private def isPoint(a: Span[Rational]): Boolean = (a.lower eq a.upper) && a.lower.isBounded
 
   def negated(as: IntervalSet): IntervalSet =
     as.flatMap(a => IntervalSet.span(a.upper.map(-_), a.lower.map(-_)))
@@ -134,10 +140,13 @@ object RealOperation {
     if (as.isOne && bs.isOne) difference(as.only, bs.only) else sum(as, negated(bs))
 
   /** As `sum(a, negated(b))`, without the set between. */
-  private def difference(a: Span[Rational], b: Span[Rational]): IntervalSet = IntervalSet.span(
-    Bound.combine(a.lower, b.upper)(_ - _),
-    Bound.combine(a.upper, b.lower)(_ - _)
-  )
+  private def difference(a: Span[Rational], b: Span[Rational]): IntervalSet =
+    if (isPoint(a) && isPoint(b)) IntervalSet.point(Bound.at(a.lower) - Bound.at(b.lower))
+    else
+      IntervalSet.span(
+        Bound.combine(a.lower, b.upper)(_ - _),
+        Bound.combine(a.upper, b.lower)(_ - _)
+      )
 
   /** `{ f(a) }` for an `f` that never falls; where it is flat an open end may be attained. */
   def mapNonDecreasing(as: IntervalSet)(f: Rational => Rational): IntervalSet = {
