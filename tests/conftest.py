@@ -46,6 +46,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.ui.enabled": False,
             "spark.sql.shuffle.partitions": 4,
             "spark.sql.session.timeZone": "UTC",
+            # Tables of tests are small: with their size alone, each would be broadcast.
+            "spark.sql.autoBroadcastJoinThreshold": -1,
             "spark.plait.planning.on-error": "fail",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         },

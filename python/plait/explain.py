@@ -38,6 +38,9 @@ METRICS = {
     "numOutputRows": "rows out",
     "sortTime": "milliseconds in which the join sorted its inputs, of all tasks",
     "spillSize": "bytes of its inputs that the join wrote to disk while sorting",
+    "collectedRows": "rows of the collected side, which every executor holds",
+    "probes": "rows of the other side that looked some of them up",
+    "candidates": "rows that they looked at",
 }
 
 
@@ -50,8 +53,9 @@ class JoinCounters:
     (``leftRowsPruned``, ...), most rows held by a task (``leftPeakBuffered``, ..., ``peakBuffered``
     for both), matches by the side that was searched (``pairsByProbingLeft``, ...), and the rows
     that came out, ``numOutputRows``, for an inner join the sum of both; ``sortTime`` and
-    ``spillSize`` where the join sorted its inputs itself. ``trace`` is empty unless
-    ``spark.plait.trace.buffered`` was ``true`` when the query ran.
+    ``spillSize`` where the join sorted its inputs itself. A join with a collected side has
+    ``collectedRows``, ``probes``, ``candidates`` and ``numOutputRows`` instead. ``trace`` is empty
+    unless ``spark.plait.trace.buffered`` was ``true`` when the query ran.
     """
 
     join: str
@@ -101,7 +105,7 @@ def counters(df: DataFrame) -> list[JoinCounters]:
     return [
         JoinCounters(
             join["join"],
-            {name: join["metrics"][name] for name in METRICS},
+            {name: join["metrics"][name] for name in METRICS if name in join["metrics"]},
             tuple(Sample(*sample) for sample in join["trace"]),
         )
         for join in joins

@@ -19,8 +19,9 @@ A file is a list of records with empty lines between them; lines that begin with
    for an integer of any width, `T` for everything else.
 3. A value is what `CAST(value AS STRING)` gives in the session of the file; `NULL`, and `(empty)`
    for the empty text.
-4. `planned SymmetricHashJoin` before a query: with Plait on, its plan has this node.
-   `left to Spark`: with Plait on, it has none. Without either, nothing is said.
+4. `planned SymmetricHashJoin` before a query: where sides are dealt by key, its plan has this node;
+   `planned CollectedJoin`: where a side is broadcast, it has this one. `left to Spark`: with Plait
+   on, it has neither. Without any of the three, nothing is said.
 5. The records of a file run in sequence in a session of their own, so SET ends with the file. The
    whole file runs once for each of `STRATEGIES`, and the rows must be the same.
 """
@@ -36,9 +37,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NODE = "SymmetricHashJoin"
+NODES = ("SymmetricHashJoin", "CollectedJoin")
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 WITHOUT_PLAIT = {"spark.plait.enabled": "false"}
+BROADCASTING = {"spark.sql.autoBroadcastJoinThreshold": "10MB"}
 SORTING = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.join.preferSortMergeJoin": "true",
@@ -55,7 +57,8 @@ INTERPRETED = {
 STRATEGIES: Mapping[str, Mapping[str, str]] = {
     "plait, 1 partition": ONE | INTERPRETED,
     "plait, 5 partitions": FIVE,
-    "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE | INTERPRETED,
+    "plait, broadcast": FIVE | BROADCASTING | INTERPRETED,
+    "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE | BROADCASTING | INTERPRETED,
     "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,
 }
 
@@ -68,13 +71,16 @@ class Statement:
 
 @dataclass(frozen=True)
 class Query:
-    """A query with its rows, and the node that it is planned with: None if nothing is said."""
+    """A query with its rows, and the node that it is planned with.
+
+    ``planned`` is empty if Plait leaves it to Spark, and None if nothing is said.
+    """
 
     line: int
     sql: str
     types: str
     sorted: bool
-    planned: bool | None
+    planned: str | None
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -84,16 +90,16 @@ def parse(text: str) -> list[Statement | Query]:
     >>> parse("statement ok\nSET a = b\n\n# one row\nleft to Spark\nquery I\nSELECT 1\n----\n1\n")
     ... # doctest: +NORMALIZE_WHITESPACE
     [Statement(line=1, sql='SET a = b'),
-     Query(line=6, sql='SELECT 1', types='I', sorted=False, planned=False, rows=(('1',),))]
+     Query(line=6, sql='SELECT 1', types='I', sorted=False, planned='', rows=(('1',),))]
     """
     lines = [(n, s) for n, s in enumerate(text.splitlines(), 1) if not s.startswith("#")]
     records: list[Statement | Query] = []
-    planned: bool | None = None
+    planned: str | None = None
     unread = iter(lines)
     for number, line in unread:
         query = re.fullmatch(r"query ([IT]+)( rowsort)?", line)
-        if line in {f"planned {NODE}", "left to Spark"}:
-            planned = line != "left to Spark"
+        if line == "left to Spark" or line.removeprefix("planned ") in NODES:
+            planned = line.removeprefix("planned ") if line.startswith("planned") else ""
         elif query:
             sql = "\n".join(takewhile(lambda s: s != "----", _block(unread)))
             rows = tuple(tuple(row.split("\t")) for row in _block(unread))
@@ -137,11 +143,15 @@ def _check(df: DataFrame, query: Query, strategy: str) -> None:
     if query.planned is None:
         return
     plan = texts._jdf.queryExecution().executedPlan().toString()
-    if strategy.startswith("plait"):
-        assert (NODE in plan) == query.planned, where
-    else:
-        assert NODE not in plan, where
-        assert ("SortMergeJoin" in plan) >= (query.planned and "merge" in strategy), where
+    expected = NODES[1] if strategy.endswith("broadcast") else NODES[0]
+    if not strategy.startswith("plait"):
+        assert not any(node in plan for node in NODES), where
+        merges = query.planned == NODES[0] and "merge" in strategy
+        assert ("SortMergeJoin" in plan) >= merges, where
+    elif query.planned == "":
+        assert not any(node in plan for node in NODES), where
+    elif query.planned == expected:
+        assert expected in plan, where
 
 
 def _text(value: str | None) -> str:

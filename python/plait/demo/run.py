@@ -120,13 +120,26 @@ def check_rows(join: DemoJoin, gave: Result) -> None:
 
 @contextmanager
 def planned_by(spark: SparkSession, engine: Engine) -> Iterator[None]:
-    """Let one engine plan what is run inside, and leave the session as it was."""
-    before = spark.conf.get("spark.plait.enabled", "true")
-    spark.conf.set("spark.plait.enabled", str(engine is Engine.PLAIT).lower())
+    """Let one engine plan what is run inside, and leave the session as it was.
+
+    Both sides are dealt to tasks by key, so that it is seen how few rows such a join holds: by its
+    size alone, the weather would be sent to every executor.
+    """
+    wanted = {
+        "spark.plait.enabled": str(engine is Engine.PLAIT).lower(),
+        "spark.plait.join.strategy": "always",
+    }
+    before = {key: spark.conf.get(key, None) for key in wanted}
+    for key, value in wanted.items():
+        spark.conf.set(key, value)
     try:
         yield
     finally:
-        spark.conf.set("spark.plait.enabled", str(before))
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
 
 
 @contextmanager

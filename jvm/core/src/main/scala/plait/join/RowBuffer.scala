@@ -77,7 +77,7 @@ trait RowStore[R] {
   * @tparam Q
   *   a key as it comes with a row; not kept
   */
-trait KeyTable[Q, K >: Null <: AnyRef] {
+trait KeyTable[-Q, K >: Null <: AnyRef] {
 
   /** The key if a row of it is buffered, else null. */
   def find(key: Q): K

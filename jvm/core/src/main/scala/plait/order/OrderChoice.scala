@@ -84,7 +84,8 @@ object OrderChoice {
       Reach(own.lower ++ more.lower, own.upper ++ more.upper)
     })
 
-  private def candidatesOf(side: Side, comparison: Compare): Seq[Term] =
+  /** The terms of a side that a comparison offers to order it by. */
+  private[order] def candidatesOf(side: Side, comparison: Compare): Seq[Term] =
     Seq(comparison.left, comparison.right)
       .flatMap(_.largestOver(side)(_ => true))
       .map(withoutConstants)

@@ -24,9 +24,6 @@ object WhyNot {
   final case class StreamingInput()
       extends WhyNot("STREAMING_INPUT", "joins over streams are not supported yet")
 
-  final case class NoEquality()
-      extends WhyNot("NO_EQUALITY", "the condition has no equality between the sides")
-
   final case class NoComparison()
       extends WhyNot(
         "NO_COMPARISON",
@@ -71,6 +68,49 @@ object WhyNot {
           s"${side.other.name} side ends",
         side.name,
         order
+      )
+
+  /** Nearly half of all pairs lie in such reaches. */
+  final case class OneSidedReach(side: Side, order: String)
+      extends WhyNot(
+        "ONE_SIDED_REACH",
+        s"the condition bounds what a ${side.name} row reaches in $order at one end only, so an index " +
+          "would leave about half of all pairs",
+        side.name,
+        order
+      )
+
+  /** It is known only then how many rows share a key. */
+  final case class BroadcastFirst(side: Side)
+      extends WhyNot(
+        "BROADCAST_FIRST",
+        s"Spark broadcasts the ${side.name} side first; if many of its rows then share a key, Plait " +
+          "takes the join over while the query runs",
+        side.name
+      )
+
+  /** Its join with a broadcast side drops partitions before they are read. */
+  final case class PartitionsPruned(side: Side)
+      extends WhyNot(
+        "PARTITIONS_PRUNED",
+        s"Spark's join finds by its broadcast which partitions of the ${side.name} side to read",
+        side.name
+      )
+
+  final case class FewPartners(side: Side, partners: Long)
+      extends WhyNot(
+        "FEW_PARTNERS",
+        s"a key has some $partners rows of the broadcast ${side.name} side, too few to look for an " +
+          "interval in them",
+        side.name,
+        partners.toString
+      )
+
+  final case class NeitherSideSmall()
+      extends WhyNot(
+        "NEITHER_SIDE_SMALL",
+        "the condition has no equality between the sides, and no side whose rows may be collected is " +
+          "small enough to be broadcast"
       )
 
   /** A row without an order value would have to be kept to the end, and met by every row. */

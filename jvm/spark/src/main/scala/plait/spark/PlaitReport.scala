@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveS
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import plait.constraint.Solver
-import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.exec.{PlaitJoinExec, SymmetricHashJoinExec}
 import plait.spark.planner.SymmetricHashJoinStrategy
 import plait.spark.side.PeakMetric
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
@@ -44,16 +44,16 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
   }
 
   private def lines(join: BaseJoinExec): String = join match {
-    case ours: SymmetricHashJoinExec =>
+    case ours: PlaitJoinExec =>
       val sides = Side.both.map(side => f"  ${side.name}%-5s ${ours.pruning(side)}")
       (title(ours) +: sides).mkString("\n")
     case other =>
-      val why = other.logicalLink.flatMap(_.getTagValue(SymmetricHashJoinStrategy.Reason))
+      val why = SymmetricHashJoinStrategy.whyLeft(other)
       s"${title(other)}\n  left to Spark: ${why.fold("Plait was not asked")(_.toString)}"
   }
 
   private def graph(join: BaseJoinExec): Option[String] = join match {
-    case ours: SymmetricHashJoinExec =>
+    case ours: PlaitJoinExec =>
       ours.condition.map { condition =>
         val leaves = new TermTranslation(BySide(ours.left.outputSet, ours.right.outputSet))
         val term = new ConditionTranslation(leaves).term(condition)
@@ -65,7 +65,7 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
   /** `[{"join": ..., "metrics": {name: number}, "trace": [[partition, read, left, right]]}]` */
   def counters(query: QueryExecution): String = {
     val all = joins(query).map { join =>
-      val trace = join.trace.toSeq.flatMap(_.value.asScala).map { p =>
+      val trace = traceOf(join).toSeq.flatMap(_.value.asScala).map { p =>
         Seq(p.partition.toLong, p.rowsRead, p.left, p.right).asJava
       }
       val numbers = join.metrics.map { case (name, metric) => name -> PeakMetric.valueOf(metric) }
@@ -77,8 +77,13 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
   private def allJoins(query: QueryExecution): Seq[BaseJoinExec] =
     collectWithSubqueries(query.executedPlan) { case join: BaseJoinExec => join }
 
-  private def joins(query: QueryExecution): Seq[SymmetricHashJoinExec] =
-    allJoins(query).collect { case join: SymmetricHashJoinExec => join }
+  private def joins(query: QueryExecution): Seq[PlaitJoinExec] =
+    allJoins(query).collect { case join: PlaitJoinExec => join }
+
+  private def traceOf(join: PlaitJoinExec) = join match {
+    case symmetric: SymmetricHashJoinExec => symmetric.trace
+    case _ => None
+  }
 
   private def title(join: BaseJoinExec): String = {
     val keys = join.leftKeys.zip(join.rightKeys).map { case (l, r) => s"$l = $r" }

@@ -21,7 +21,14 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.join.KeyGroup
-import plait.spark.side.{HashKeyTable, PagedRowStore, RowKeyTable, SideReader, WholeKeyTable}
+import plait.spark.side.{
+  HashKeyTable,
+  PagedRowStore,
+  RowKey,
+  RowKeyTable,
+  SideReader,
+  WholeKeyTable
+}
 
 class RowsAndKeysLaws extends munit.FunSuite {
   private def memory(offHeap: Boolean = false): TaskMemoryManager = {
@@ -89,12 +96,12 @@ class RowsAndKeysLaws extends munit.FunSuite {
       ("a long", () => new WholeKeyTable, reader(columns(1))),
       (
         "a row, all of one hash",
-        () => new RowKeyTable { override def hashOf(key: SideReader) = 7 },
+        () => new RowKeyTable { override def hashOf(key: RowKey) = 7 },
         reader(columns: _*)
       ),
       (
         "a long, all of one hash",
-        () => new WholeKeyTable { override def hashOf(key: SideReader) = 7 },
+        () => new WholeKeyTable { override def hashOf(key: RowKey) = 7 },
         reader(columns(1))
       )
     )
@@ -135,7 +142,7 @@ class RowsAndKeysLaws extends munit.FunSuite {
 /** Notes the hash of every key it is asked for. */
 private trait Hashes extends HashKeyTable {
   val hashes: mutable.Set[Int] = mutable.Set.empty
-  abstract override protected def hashOf(key: SideReader): Int = {
+  abstract override protected def hashOf(key: RowKey): Int = {
     val hash = super.hashOf(key)
     hashes += hash
     hash

@@ -21,6 +21,7 @@ abstract class SparkSuite extends FunSuite {
     .master("local[2]")
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "3")
+    .config("spark.sql.autoBroadcastJoinThreshold", "-1")
     .config("spark.sql.warehouse.dir", System.getProperty("java.io.tmpdir") + "/plait-warehouse")
     .config(PlaitConf.PlanningOnError, "fail")
     .getOrCreate()

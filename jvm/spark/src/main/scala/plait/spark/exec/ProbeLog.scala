@@ -9,14 +9,15 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 
+import plait.BySide
 import plait.spark.side.JoinMetrics
-import plait.{BySide, Side}
 
 /** A line on the driver's standard output for each join of a query that has ended, where
   * `spark.plait.join.log-probes` was on when the query started:
   *
   * {{{
   * SymmetricHashJoin Inner: 6114 rows; matches found by probing f: 2936, by probing w: 3178
+  * CollectedJoin LeftOuter: 6114 rows; all matches found by probing w
   * }}}
   *
   * A side has the name that the query gave it; `left` or `right` if it has none, or several. What runs
@@ -25,7 +26,7 @@ import plait.{BySide, Side}
 object ProbeLog {
   private val watched = mutable.WeakHashMap.empty[SparkContext, Listener]
 
-  def watch(join: SymmetricHashJoinExec, context: SparkContext): Unit =
+  def watch(join: PlaitJoinExec, context: SparkContext): Unit =
     Option(context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)).foreach { id =>
       listener(context).add(id.toLong, join)
     }
@@ -41,9 +42,9 @@ object ProbeLog {
   }
 
   final private class Listener extends SparkListener {
-    private val running = mutable.Map.empty[Long, Vector[SymmetricHashJoinExec]]
+    private val running = mutable.Map.empty[Long, Vector[PlaitJoinExec]]
 
-    def add(query: Long, join: SymmetricHashJoinExec): Unit = synchronized {
+    def add(query: Long, join: PlaitJoinExec): Unit = synchronized {
       val others = running.getOrElse(query, Vector.empty)
       if (!others.exists(_ eq join)) running(query) = others :+ join
     }
@@ -60,18 +61,16 @@ object ProbeLog {
       synchronized(running.clear())
   }
 
-  private def line(join: SymmetricHashJoinExec): String = {
+  private def line(join: PlaitJoinExec): String = {
     val names = namesOf(join)
-    def found(side: Side) =
-      s"by probing ${names(side)}: ${join.metrics(JoinMetrics.pairsByProbing(side)).value}"
     s"${join.nodeName} ${join.joinType}: ${join.metrics(JoinMetrics.OutputRows).value} rows; " +
-      s"matches found ${Side.both.map(found).mkString(", ")}"
+      join.found(names)
   }
 
-  private def namesOf(join: SymmetricHashJoinExec): BySide[String] = {
+  private def namesOf(join: PlaitJoinExec): BySide[String] = {
     val expressions = join.leftKeys ++ join.rightKeys ++ join.condition
     BySide.make { side =>
-      val output = if (side == Side.Left) join.left.outputSet else join.right.outputSet
+      val output = join.input(side).outputSet
       attributes(expressions)
         .filter(a => output.contains(a))
         .flatMap(_.qualifier.lastOption)

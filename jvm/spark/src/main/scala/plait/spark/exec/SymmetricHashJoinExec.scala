@@ -13,9 +13,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 import org.apache.spark.sql.plait.TaskMemory
 import org.apache.spark.util.CollectionAccumulator
 
@@ -55,7 +54,7 @@ case class SymmetricHashJoinExec(
     left: SparkPlan,
     right: SparkPlan
 )(val pruning: BySide[String])
-    extends BaseJoinExec {
+    extends PlaitJoinExec {
 
   override def output: Seq[Attribute] = {
     def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
@@ -116,17 +115,12 @@ case class SymmetricHashJoinExec(
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
 
-  override protected def stringArgs: Iterator[Any] =
-    Iterator(leftKeys, rightKeys, joinType) ++ condition.iterator ++
-      Side.both.map(side => s"${side.name} ${described(side)}")
-
-  override def verboseStringWithOperatorId(): String =
-    super.verboseStringWithOperatorId() + Side.both
-      .map(side => ExplainUtils.generateFieldString(side.name.capitalize, described(side)))
-      .mkString("", "\n", "\n")
-
-  private def described(side: Side): String =
+  override protected def described(side: Side): String =
     if (isSortedHere(side)) s"${pruning(side)}; sorted here" else pruning(side)
+
+  override def found(names: BySide[String]): String = Side.both
+    .map(side => s"by probing ${names(side)}: ${metrics(JoinMetrics.pairsByProbing(side)).value}")
+    .mkString("matches found ", ", ", "")
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
@@ -199,11 +193,9 @@ final class SymmetricHashJoinTask(
       metrics(JoinMetrics.rowsIn(side)) += counts.in
       metrics(JoinMetrics.rowsPruned(side)) += counts.pruned
       metrics(JoinMetrics.pairsByProbing(side)) += rows.pairsByProbing(side)
-      peak(JoinMetrics.peakBuffered(side)).note(counts.peak)
+      JoinMetrics.note(metrics(JoinMetrics.peakBuffered(side)), counts.peak)
     }
     metrics(JoinMetrics.OutputRows) += rows.rowsOut
-    peak(JoinMetrics.PeakBuffered).note(core.peakBuffered)
+    JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
   }
-
-  private def peak(name: String): PeakMetric = metrics(name).asInstanceOf[PeakMetric]
 }

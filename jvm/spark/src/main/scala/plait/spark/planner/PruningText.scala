@@ -19,29 +19,44 @@ import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
 final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
   def of(side: Side): String = {
     val reach = choice.reaches(side)
-    val from = end(reach.lower, "greatest").fold("(-inf") { case (open, at) =>
-      open.fold("(", "[") + at
-    }
-    val to = end(reach.upper, "least").fold("+inf)") { case (open, at) => at + open.fold(")", "]") }
     val pruned = choice.whyNotPruned(side) match {
       case None => "pruned by " + conjuncts(choice.prunedBy(side))
       case Some(why) => s"not pruned: $why"
     }
-    s"ordered by ${choice.orders(side)}, reaches ${choice.orders(side.other).term} in $from, $to, " +
-      pruned
+    val within = PruningText.interval(reach.lower, reach.upper)
+    s"ordered by ${choice.orders(side)}, reaches ${choice.orders(side.other).term} in $within, $pruned"
   }
 
   private def conjuncts(bounds: Seq[ReachBound]): String =
     bounds.map(_.from).distinct.map(conjunct).mkString(" AND ")
+}
+
+object PruningText {
+
+  /** What lies between these bounds, as formulas. */
+  def interval(lower: Seq[ReachBound], upper: Seq[ReachBound]): String = {
+    val from = end(lower, "greatest").fold("(-inf") { case (open, at) => open.fold("(", "[") + at }
+    val to = end(upper, "least").fold("+inf)") { case (open, at) => at + open.fold(")", "]") }
+    s"$from, $to"
+  }
+
+  /** Where the solver finds the reach, the whole condition is what prunes. */
+  def solved(side: Side, choice: SolvedChoice, condition: String): String = {
+    val reached = choice.orders(side.other).term
+    val pruned =
+      if (choice.isPruned(side)) s"pruned by $condition"
+      else s"not pruned: ${WhyNot.EndlessReach(side, reached.toString)}"
+    s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row, $pruned"
+  }
 
   /** Several formulas are shown as closed, unless all are open. */
   private def end(
       bounds: Seq[ReachBound],
       several: String
-  ): Option[(PruningText.Ending, String)] = {
+  ): Option[(Ending, String)] = {
     val texts = bounds.map(b => text(b.formula)).distinct
     val ending =
-      if (bounds.forall(_.at.isInstanceOf[Bound.Open[_]])) PruningText.Open else PruningText.Closed
+      if (bounds.forall(_.at.isInstanceOf[Bound.Open[_]])) Open else Closed
     texts match {
       case Nil => None
       case Seq(one) => Some((ending, one))
@@ -55,25 +70,13 @@ final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
   }
 
   private def text(formula: Affine): String = {
-    val timed = formula.coefficients.keys.exists(v => PruningText.isMicros(v.domain))
+    val timed = formula.coefficients.keys.exists(v => isMicros(v.domain))
     val variables = Affine(0, formula.coefficients)
     if (!timed || formula.constant == 0) formula.toString
     else {
       val sign = if (formula.constant.signum < 0) "-" else "+"
-      s"$variables $sign ${PruningText.duration(formula.constant.abs)}"
+      s"$variables $sign ${duration(formula.constant.abs)}"
     }
-  }
-}
-
-object PruningText {
-
-  /** Where the solver finds the reach, the whole condition is what prunes. */
-  def solved(side: Side, choice: SolvedChoice, condition: String): String = {
-    val reached = choice.orders(side.other).term
-    val pruned =
-      if (choice.isPruned(side)) s"pruned by $condition"
-      else s"not pruned: ${WhyNot.EndlessReach(side, reached.toString)}"
-    s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row, $pruned"
   }
 
   sealed trait Ending {

@@ -7,9 +7,12 @@ import plait.join.{KeyGroup, KeyTable}
 abstract class HashedKeyGroup extends KeyGroup {
   final private[side] var hash = 0
 
+  /** Which one it is in the sequence of the keys, if none has left. */
+  final private[side] var number = 0
+
   /** Is this its key? Asked only where the hashes are equal. */
-  private[side] def is(key: SideReader): Boolean
-  private[side] def take(key: SideReader): Unit
+  private[side] def is(key: RowKey): Boolean
+  private[side] def take(key: RowKey): Unit
 }
 
 /** The keys that have buffered rows: open addressing with linear probing.
@@ -19,7 +22,7 @@ abstract class HashedKeyGroup extends KeyGroup {
   * Its hash is another than the one by which Spark's shuffle deals rows to tasks: the keys of one task
   * agree in the remainder of that one.
   */
-abstract class HashKeyTable extends KeyTable[SideReader, KeyGroup] {
+abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
   private var slots = new Array[HashedKeyGroup](64)
   private var mask = slots.length - 1
   private var count = 0
@@ -27,23 +30,24 @@ abstract class HashKeyTable extends KeyTable[SideReader, KeyGroup] {
   private val spare = new Array[HashedKeyGroup](1024)
   private var spareCount = 0
 
-  protected def hashOf(key: SideReader): Int
+  protected def hashOf(key: RowKey): Int
   protected def newGroup(): HashedKeyGroup
 
   def size: Int = count
 
-  def find(key: SideReader): KeyGroup = slots(slotOf(key, hashOf(key)))
+  def find(key: RowKey): KeyGroup = slots(slotOf(key, hashOf(key)))
 
-  def claim(key: SideReader): KeyGroup = {
+  def claim(key: RowKey): KeyGroup = {
     val hash = hashOf(key)
     val slot = slotOf(key, hash)
     if (slots(slot) != null) slots(slot) else fill(slot, key, hash)
   }
 
-  private def fill(slot: Int, key: SideReader, hash: Int): KeyGroup = {
+  private def fill(slot: Int, key: RowKey, hash: Int): KeyGroup = {
     val group = if (spareCount > 0) { spareCount -= 1; spare(spareCount) }
     else newGroup()
     group.hash = hash
+    group.number = count
     group.take(key)
     slots(slot) = group
     count += 1
@@ -82,7 +86,7 @@ abstract class HashKeyTable extends KeyTable[SideReader, KeyGroup] {
   }
 
   /** Where the key stands, or the free slot where it would. */
-  private def slotOf(key: SideReader, hash: Int): Int = {
+  private def slotOf(key: RowKey, hash: Int): Int = {
     var slot = hash & mask
     while (slots(slot) != null && !(slots(slot).hash == hash && slots(slot).is(key)))
       slot = (slot + 1) & mask

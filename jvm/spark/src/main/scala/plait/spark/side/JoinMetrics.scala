@@ -18,6 +18,11 @@ import plait.Side
   * numOutputRows          rows that came out: of an inner join the sum of both
   * sortTime               time that sorting took, where the join sorts its inputs itself
   * spillSize              bytes of its inputs that it wrote to disk
+  *
+  * of a join with a collected side
+  * collectedRows          rows of the collected side that have a key and an interval
+  * probes                 rows of the other side that looked some up
+  * candidates             rows that they were given, for which the condition was evaluated
   * }}}
   */
 object JoinMetrics {
@@ -29,6 +34,19 @@ object JoinMetrics {
   val OutputRows: String = "numOutputRows"
   val SortTime: String = "sortTime"
   val SpillSize: String = "spillSize"
+  val CollectedRows: String = "collectedRows"
+  val Probes: String = "probes"
+  val Candidates: String = "candidates"
+
+  def ofCollected(context: SparkContext): Map[String, SQLMetric] = Map(
+    OutputRows -> SQLMetrics.createMetric(context, "number of output rows"),
+    CollectedRows -> PeakMetric.create(context, "rows collected"),
+    Probes -> SQLMetrics.createMetric(context, "rows looked up for"),
+    Candidates -> SQLMetrics.createMetric(context, "rows looked at")
+  )
+
+  /** The largest of all values that a metric of [[PeakMetric]]'s is told. */
+  def note(metric: SQLMetric, value: Long): Unit = metric.asInstanceOf[PeakMetric].note(value)
 
   def create(context: SparkContext): Map[String, SQLMetric] = {
     def sum(label: String): SQLMetric = SQLMetrics.createMetric(context, label)

@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32
   * Spark's own hash joins.
   */
 class RowKeyTable extends HashKeyTable {
-  override protected def hashOf(key: SideReader): Int = {
+  override protected def hashOf(key: RowKey): Int = {
     val row = key.key
     Murmur3_x86_32
       .hashUnsafeWords(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, RowKeyTable.Seed)
@@ -26,7 +26,7 @@ object RowKeyTable {
     private var bytes = new Array[Byte](16)
     private var length = 0
 
-    override private[side] def is(key: SideReader): Boolean = {
+    override private[side] def is(key: RowKey): Boolean = {
       val row = key.key
       length == row.getSizeInBytes && ByteArrayMethods.arrayEquals(
         bytes,
@@ -37,7 +37,7 @@ object RowKeyTable {
       )
     }
 
-    override private[side] def take(key: SideReader): Unit = {
+    override private[side] def take(key: RowKey): Unit = {
       length = key.key.getSizeInBytes
       if (bytes.length < length) bytes = new Array[Byte](length)
       key.key.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET.toLong)

@@ -29,12 +29,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   * Two ways to evaluate: [[GenerateSideReader]] compiles one class for all the expressions of a side;
   * [[InterpretedSideReader]] is for where Spark does not compile.
   */
-abstract class SideReader {
+abstract class SideReader extends RowKey {
   private var asUnsafe: AsUnsafe = _
 
   final var row: UnsafeRow = _
-  final var key: UnsafeRow = _
-  final var keyValue: Long = 0
   final var rank: Long = 0
   final var low: Long = 0
   final var high: Long = 0

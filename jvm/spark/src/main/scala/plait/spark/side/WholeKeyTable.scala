@@ -4,7 +4,7 @@ package plait.spark.side
 /** Keys that fit a long ([[KeyForm.Whole]]). */
 class WholeKeyTable extends HashKeyTable {
   // Fibonacci hashing: the golden ratio spreads neighbours over the upper half.
-  override protected def hashOf(key: SideReader): Int =
+  override protected def hashOf(key: RowKey): Int =
     (key.keyValue * 0x9e3779b97f4a7c15L >>> 32).toInt
 
   override protected def newGroup(): HashedKeyGroup = new WholeKeyTable.Group
@@ -13,7 +13,7 @@ class WholeKeyTable extends HashKeyTable {
 object WholeKeyTable {
   final private class Group extends HashedKeyGroup {
     private var value = 0L
-    override private[side] def is(key: SideReader): Boolean = value == key.keyValue
-    override private[side] def take(key: SideReader): Unit = value = key.keyValue
+    override private[side] def is(key: RowKey): Boolean = value == key.keyValue
+    override private[side] def take(key: RowKey): Unit = value = key.keyValue
   }
 }

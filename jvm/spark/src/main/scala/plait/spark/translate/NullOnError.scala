@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
   ConditionalExpression,
   Expression,
   UnaryExpression
@@ -47,4 +48,13 @@ final case class NullOnError(child: Expression) extends UnaryExpression with Con
 
   override protected def withNewChildInternal(newChild: Expression): NullOnError =
     copy(child = newChild)
+}
+
+object NullOnError {
+
+  /** A column cannot fail. */
+  def unlessColumn(expression: Expression): Expression = expression match {
+    case column: AttributeReference => column
+    case other => NullOnError(other)
+  }
 }

@@ -14,8 +14,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 }
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import plait.order.ReachEnd.{Openness, WholeFormula}
-import plait.order.{ReachEnd, Saturating}
+import plait.order.ReachEnd.{Openness, Toward, WholeFormula}
+import plait.order.{ReachBound, ReachEnd, Saturating}
 
 /** A [[ReachEnd]] as an expression over a row: one 64-bit integer, NULL if any value that it needs is
   * NULL (then the row reaches nothing).
@@ -83,4 +83,14 @@ final case class ReachEndValue(end: ReachEnd, children: Seq[Expression]) extends
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
   ): ReachEndValue = copy(children = newChildren)
+}
+
+object ReachEndValue {
+
+  /** The end that these bounds give for a row. */
+  def of(toward: Toward, bounds: Seq[ReachBound], translation: TermTranslation): ReachEndValue = {
+    val (end, variables) = ReachEnd.of(toward, bounds)
+    val sources = variables.map(v => NullOnError.unlessColumn(translation.source(v)))
+    ReachEndValue(end, sources.map(OrderValue(_)))
+  }
 }

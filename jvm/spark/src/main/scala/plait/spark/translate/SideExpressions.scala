@@ -3,7 +3,6 @@ package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
-  AttributeReference,
   BitwiseNot,
   Descending,
   Expression,
@@ -56,7 +55,7 @@ object SideExpressions {
       translation: ConditionTranslation
   ): SideExpressions = {
     val own = choice.orders(side)
-    val value = guarded(translation.source(own.term).get)
+    val value = NullOnError.unlessColumn(translation.source(own.term).get)
     val reach = SolvedReachValue.of(choice.reaches(side), translation)
     val (low, high) =
       (GetStructField(reach, SolvedReachValue.Low), GetStructField(reach, SolvedReachValue.High))
@@ -71,15 +70,11 @@ object SideExpressions {
 
   def of(side: Side, choice: OrderChoice, translation: TermTranslation): SideExpressions = {
     val own = choice.orders(side)
-    val value = guarded(translation.source(own.term))
+    val value = NullOnError.unlessColumn(translation.source(own.term))
     val sorted = SortOrder(value, sortDirection(own))
     val reach = choice.reaches(side)
-    def end(toward: ReachEnd.Toward): Expression = {
-      val bounds = if (toward == ReachEnd.Low) reach.lower else reach.upper
-      val (computed, variables) = ReachEnd.of(toward, bounds)
-      ReachEndValue(computed, variables.map(v => OrderValue(guarded(translation.source(v)))))
-    }
-    val (low, high) = (end(ReachEnd.Low), end(ReachEnd.High))
+    val low = ReachEndValue.of(ReachEnd.Low, reach.lower, translation)
+    val high = ReachEndValue.of(ReachEnd.High, reach.upper, translation)
     along(choice.orders(side.other), sorted, rank(own, value), low, high)
   }
 
@@ -100,9 +95,4 @@ object SideExpressions {
 
   private def sortDirection(order: Order) =
     if (order.direction == Direction.Ascending) Ascending else Descending
-
-  private def guarded(expression: Expression): Expression = expression match {
-    case column: AttributeReference => column
-    case other => NullOnError(other)
-  }
 }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.join
+
+/** Rows that stand still, each with a key and an interval of ranks, made to be asked for those of a
+  * key whose interval meets another:
+  *
+  * {{{
+  * meeting(k, low, high)  =  { row : key(row) = k, low(row) <= high, low <= high(row) }
+  *
+  * of key 7     row 0 [1, 9]   row 1 [4, 5]   row 2 [6, 6]
+  * meeting(7, 6, 8)  =  row 0, row 2
+  * }}}
+  *
+  * Within a key the rows lie by their low ends. So those with `low(row) <= high` are a first part of
+  * them, found by halving. Of these, the first that reaches `low` is the first at which the greatest
+  * high end so far does; it mostly lies near the last one, from where it is looked for. From there on
+  * blocks of 16, of 256, ... rows whose greatest high end is below `low` are passed over as one. That
+  * is the interval tree of the textbooks, laid out in arrays.
+  *
+  * Conventions:
+  *   1. Both ends are in. An interval whose ends have passed each other is asked about all the same,
+  *      by the formula above.
+  *   2. Keys are the numbers `0 until keys`; rows are numbered as they were given.
+  *   3. The rows of an answer come by their low ends.
+  *
+  * It promises nothing of the time that one answer takes: where many intervals of a key are long and
+  * few meet, it steps over 16 at a time.
+  *
+  * @param keyOf
+  *   the key of each row
+  */
+final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs: Array[Long]) {
+  import IntervalIndex._
+
+  val size: Int = keyOf.length
+  private val rows: Array[Int] = byKeyAndLow()
+  private val sortedLows: Array[Long] = rows.map(lows(_))
+  private val sortedHighs: Array[Long] = rows.map(highs(_))
+
+  /** Where each key's rows begin; the last is where they all end. */
+  private val begins: Array[Int] = {
+    val found = new Array[Int](keys + 1)
+    keyOf.foreach(key => found(key + 1) += 1)
+    for (key <- 1 to keys) found(key) += found(key - 1)
+    found
+  }
+
+  /** The greatest high end of each block: of 16 rows, of 256, ... */
+  private val greatest: Array[Array[Long]] =
+    Iterator.iterate(sortedHighs)(blocks).drop(1).takeWhile(_.nonEmpty).toArray
+
+  /** The greatest high end of a key's rows up to each place. */
+  private val greatestSoFar: Array[Long] = {
+    val found = sortedHighs.clone()
+    for (key <- 0 until keys; place <- begins(key) + 1 until begins(key + 1))
+      found(place) = math.max(found(place), found(place - 1))
+    found
+  }
+
+  def cursor(): Cursor = new Cursor
+
+  /** One question after the other; for one thread. */
+  final class Cursor {
+    private var at = 0
+    private var end = 0
+    private var low = 0L
+
+    def ask(key: Int, low: Long, high: Long): Unit = {
+      val begin = begins(key)
+      end = firstAbove(sortedLows, high, begin, begins(key + 1))
+      at = if (low == Long.MinValue) begin else firstToReach(low, begin, end)
+      this.low = low
+    }
+
+    /** The next row, or -1. */
+    def next(): Int = {
+      at = firstReaching(at, end, low)
+      if (at >= end) -1
+      else {
+        at += 1
+        rows(at - 1)
+      }
+    }
+  }
+
+  /** The first place from `from` on whose end is above a limit; the ends rise. */
+  private def firstAbove(ends: Array[Long], limit: Long, from: Int, until: Int): Int = {
+    var below = from
+    var above = until
+    // Invariant: ends before `below` are at most the limit, those from `above` on are greater.
+    while (below < above) {
+      val middle = (below + above) >>> 1
+      if (ends(middle) <= limit) below = middle + 1 else above = middle
+    }
+    below
+  }
+
+  /** The first place up to which something reaches `low`, sought in steps of 1, 2, 4, ... from the
+    * last.
+    */
+  private def firstToReach(low: Long, begin: Int, end: Int): Int = {
+    var step = 1
+    var reached = end
+    // Invariant: all from `reached` to before `end` have something up to them that reaches `low`.
+    while (reached - step >= begin && greatestSoFar(reached - step) >= low) {
+      reached -= step
+      step *= 2
+    }
+    firstAbove(greatestSoFar, low - 1, math.max(begin, reached - step), reached)
+  }
+
+  /** The first place from `from` on whose high end is at least `low`; `until` or more if none. */
+  private def firstReaching(from: Int, until: Int, low: Long): Int = {
+    var place = from
+    var level = -1
+    // Invariant: no place from `from` to before `place` reaches `low`, and `place` begins a block of
+    // `level`.
+    while (place < until) {
+      if (level < 0 && sortedHighs(place) >= low) return place
+      if (level >= 0 && greatest(level)(place >> shift(level)) >= low) level -= 1
+      else {
+        place += 1 << shift(level)
+        while (level + 1 < greatest.length && (place & ((1 << shift(level + 1)) - 1)) == 0)
+          level += 1
+      }
+    }
+    place
+  }
+
+  private def byKeyAndLow(): Array[Int] = {
+    val packed = PackedSort.rows(keyOf, lows)
+    if (packed != null) packed
+    else
+      Array
+        .range(0, size)
+        .sortWith((a, b) => keyOf(a) < keyOf(b) || (keyOf(a) == keyOf(b) && lows(a) < lows(b)))
+  }
+}
+
+object IntervalIndex {
+  private val Bits = 4
+
+  /** A block of level -1 is one row, of level 0 it is 16 rows. */
+  private def shift(level: Int): Int = (level + 1) * Bits
+
+  private def blocks(ends: Array[Long]): Array[Long] =
+    if (ends.length <= 1) Array.empty
+    else ends.grouped(1 << Bits).map(_.max).toArray
+}
+
+/** Rows in the sequence of a key and a rank, sorted as one long each where the three fit one:
+  *
+  * {{{
+  * key 3 of 8, rank 1007 of 1000 to 2000, row 12 of 100        3 | 7 | 12, in 3 + 10 + 7 bits
+  * }}}
+  */
+private object PackedSort {
+
+  /** The numbers of the rows, or null if they do not fit. */
+  def rows(keys: Array[Int], ranks: Array[Long]): Array[Int] =
+    if (keys.isEmpty) Array.empty
+    else {
+      val least = ranks.min
+      val spread = ranks.max - least
+      val rowBits = bits(keys.length - 1L)
+      val rankBits = bits(spread)
+      // A spread that overflows is negative, and has 64 bits.
+      if (bits(keys.max.toLong) + rankBits + rowBits > 63) null
+      else {
+        val packed = Array.tabulate(keys.length) { row =>
+          (((keys(row).toLong << rankBits) | (ranks(row) - least)) << rowBits) | row
+        }
+        java.util.Arrays.sort(packed)
+        packed.map(one => (one & ((1L << rowBits) - 1)).toInt)
+      }
+    }
+
+  private def bits(most: Long): Int = 64 - java.lang.Long.numberOfLeadingZeros(most)
+}

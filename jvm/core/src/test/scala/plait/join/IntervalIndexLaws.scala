@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples and laws; the oracle is the definition, a filter over all rows.
+package plait.join
+
+import munit.ScalaCheckSuite
+import org.scalacheck.Prop.forAll
+import org.scalacheck.{Gen, Test}
+
+import plait.Cases
+
+class IntervalIndexLaws extends ScalaCheckSuite {
+  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+
+  private case class Row(key: Int, low: Long, high: Long)
+
+  private def index(keys: Int, rows: Seq[Row]): IntervalIndex =
+    new IntervalIndex(
+      keys,
+      rows.map(_.key).toArray,
+      rows.map(_.low).toArray,
+      rows.map(_.high).toArray
+    )
+
+  private def answer(cursor: IntervalIndex#Cursor, key: Int, low: Long, high: Long): Seq[Int] = {
+    cursor.ask(key, low, high)
+    Iterator.continually(cursor.next()).takeWhile(_ >= 0).toSeq
+  }
+
+  private val rank: Gen[Long] =
+    Gen.frequency(20 -> Gen.choose(0L, 60L), 1 -> Gen.oneOf(Long.MinValue, Long.MaxValue))
+
+  private def row(length: Gen[Long]): Gen[Row] = for {
+    key <- Gen.choose(0, 2)
+    low <- rank
+    high <- Gen.frequency(8 -> length.map(low + _).map(h => if (h < low) low else h), 1 -> rank)
+  } yield Row(key, low, high)
+
+  private val rows: Gen[Seq[Row]] = for {
+    count <- Gen.frequency(3 -> Gen.choose(0, 20), 1 -> Gen.choose(200, 600))
+    length <- Gen.oneOf[Gen[Long]](Gen.const(0L), Gen.const(3L), Gen.choose(0L, 40L))
+    rows <- Gen.listOfN(count, row(length))
+  } yield rows
+
+  test("of [1, 9], [4, 5] and [6, 6] the first and the last meet [6, 8]") {
+    val found = index(1, Seq(Row(0, 1, 9), Row(0, 4, 5), Row(0, 6, 6)))
+    assertEquals(answer(found.cursor(), 0, 6, 8), Seq(0, 2))
+  }
+
+  test("one long interval before 5,000 short ones is found behind them") {
+    val short = (1 to 5000).map(i => Row(0, i.toLong, i.toLong))
+    val found = index(1, Row(0, 0, 4000) +: short)
+    assertEquals(answer(found.cursor(), 0, 4000, 4001), Seq(0, 4000, 4001))
+  }
+
+  test("no rows, no answer") {
+    assertEquals(answer(index(1, Nil).cursor(), 0, 0, 9), Nil)
+  }
+
+  property(
+    "meeting(k, low, high) = { row : key = k, low(row) <= high, low <= high(row) }, by low end"
+  ) {
+    forAll(rows, Gen.listOfN(5, Gen.zip(Gen.choose(0, 2), rank, rank))) { (rows, questions) =>
+      val cursor = index(3, rows).cursor()
+      questions.foreach { case (key, low, high) =>
+        val expected = rows.zipWithIndex
+          .filter { case (r, _) => r.key == key && r.low <= high && low <= r.high }
+          .map(_._2)
+        val found = answer(cursor, key, low, high)
+        assertEquals(found.sorted, expected)
+        assertEquals(found.map(rows(_).low), found.map(rows(_).low).sorted)
+      }
+    }
+  }
+}

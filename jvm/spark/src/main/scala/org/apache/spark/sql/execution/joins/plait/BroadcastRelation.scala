@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.execution.joins.plait
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.joins.{
+  HashedRelation,
+  LongHashedRelation,
+  UnsafeHashedRelation
+}
+
+/** What a broadcast of Spark's holds, by key or as it came.
+  *
+  * It stands in this package because the relations do not show outside of it.
+  */
+object BroadcastRelation {
+
+  /** Its rows, valid for as long as the broadcast is; each is valid until the next. */
+  def rows(broadcast: Any): Iterator[UnsafeRow] = broadcast match {
+    case rows: Array[InternalRow] => rows.iterator.map(_.asInstanceOf[UnsafeRow])
+    case relation: HashedRelation =>
+      val own = relation.asReadOnlyCopy()
+      perKey(own).flatMap(identity).map(_.asInstanceOf[UnsafeRow])
+    case other => throw new IllegalArgumentException(s"no rows are known of ${other.getClass}")
+  }
+
+  /** With how many rows, on average, a row shares its key: itself, and its partners.
+    * @param broadcast
+    *   by key
+    */
+  def rowsPerKey(broadcast: Any): Double = {
+    val relation = broadcast.asInstanceOf[HashedRelation].asReadOnlyCopy()
+    if (relation.keyIsUnique) 1
+    else {
+      var rows, squares = 0.0
+      for (n <- counts(relation)) {
+        rows += n
+        squares += n * n
+      }
+      squares / rows
+    }
+  }
+
+  private def counts(relation: HashedRelation): Iterator[Double] = relation match {
+    case byBytes: UnsafeHashedRelation =>
+      val found = new Array[Double](byBytes.maxNumKeysIndex)
+      byBytes.valuesWithKeyIndex().foreach(value => found(value.getKeyIndex) += 1)
+      found.iterator
+    case other => perKey(other).map(_.size.toDouble)
+  }
+
+  private def perKey(relation: HashedRelation): Iterator[Iterator[InternalRow]] = relation match {
+    case byLong: LongHashedRelation => byLong.keys().map(key => byLong.get(key.getLong(0)))
+    case byBytes: UnsafeHashedRelation =>
+      Iterator.single(byBytes.valuesWithKeyIndex().map(_.getValue))
+    // Without rows.
+    case _ => Iterator.empty
+  }
+}

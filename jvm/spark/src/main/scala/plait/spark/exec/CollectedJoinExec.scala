@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSeq,
+  BindReferences,
+  Expression
+}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.joins.plait.{BroadcastRelation, ProbingHashJoin}
+import org.apache.spark.sql.execution.joins.{
+  BroadcastNestedLoopJoinExec,
+  HashedRelationBroadcastMode
+}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import plait.spark.PlaitConf
+import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm}
+import plait.{BySide, Side}
+
+/** The join with one side *collected*: broadcast, and indexed once an executor by key and interval. The
+  * other side streams through as it comes, unsorted and unshuffled, and each of its rows looks up the
+  * collected rows of its key whose interval meets its own.
+  *
+  * {{{
+  * points p, ranges r        p.x BETWEEN r.lo AND r.hi        r collected
+  *   p row x = 5   looks up [5, 5]   finds r [1, 9], not r [6, 7]   then the condition is evaluated
+  * }}}
+  *
+  * The join around the index is Spark's own hash join: its types, its generated code.
+  *
+  * What it does not promise: that the collected side fits in memory, which is for the planner to see
+  * to, as with every broadcast.
+  *
+  * To Spark it is one of its broadcast joins: adaptive execution takes back every plan in which a side
+  * that has been broadcast stands below any other node. So it has the parts of a case class by hand.
+  *
+  * @param keysOfLeft
+  *   may be empty: then all rows share one key
+  * @param intervalOfLeft
+  *   two longs (see [[plait.spark.translate.IntervalExpressions]])
+  */
+final class CollectedJoinExec(
+    keysOfLeft: Seq[Expression],
+    keysOfRight: Seq[Expression],
+    kind: JoinType,
+    collected: Side,
+    predicate: Option[Expression],
+    intervalOfLeft: Seq[Expression],
+    intervalOfRight: Seq[Expression],
+    leftChild: SparkPlan,
+    rightChild: SparkPlan,
+    override val pruning: BySide[String]
+) extends BroadcastNestedLoopJoinExec(
+      leftChild,
+      rightChild,
+      if (collected eq Side.Left) BuildLeft else BuildRight,
+      kind,
+      predicate
+    )
+    with ProbingHashJoin
+    with PlaitJoinExec {
+
+  private val parts = IndexedSeq[Any](
+    keysOfLeft,
+    keysOfRight,
+    kind,
+    collected,
+    predicate,
+    intervalOfLeft,
+    intervalOfRight,
+    leftChild,
+    rightChild
+  )
+  override def productPrefix: String = "CollectedJoinExec"
+  override def productArity: Int = parts.size
+  override def productElement(n: Int): Any = parts(n)
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[CollectedJoinExec]
+  override def equals(other: Any): Boolean = other match {
+    case that: CollectedJoinExec => productIterator.sameElements(that.productIterator)
+    case _ => false
+  }
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
+
+  override def nodeName: String = "CollectedJoin"
+  override def leftKeys: Seq[Expression] = keysOfLeft
+  override def rightKeys: Seq[Expression] = keysOfRight
+
+  private def keys(side: Side) = KeyForm.of(if (side eq Side.Left) leftKeys else rightKeys)
+  private def interval(side: Side) = if (side eq Side.Left) intervalOfLeft else intervalOfRight
+
+  /** What a streamed row looks up: its interval, then its key. */
+  @transient override protected lazy val streamedBoundKeys: Seq[Expression] =
+    BindReferences.bindReferences(
+      IntervalRelation.keyExpressions(keys(collected.other), interval(collected.other)),
+      new AttributeSeq(input(collected.other).output)
+    )
+
+  /** The same broadcast as Spark's own hash join on these keys asks for, so that the two can share it. */
+  override def requiredChildDistribution: Seq[Distribution] = {
+    val mode =
+      if (buildKeys.isEmpty) IdentityBroadcastMode
+      else HashedRelationBroadcastMode(buildBoundKeys)
+    Side.both.map(side =>
+      if (side eq collected) BroadcastDistribution(mode) else UnspecifiedDistribution
+    )
+  }
+
+  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.ofCollected(sparkContext)
+
+  /** Sent once an execution; what it holds is made once an executor. */
+  @transient override protected lazy val probing: CollectedJoinExec.Probing = {
+    if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
+    val side = new CollectedSide(
+      buildPlan.executeBroadcast[Any](),
+      keys(collected),
+      interval(collected),
+      buildPlan.output
+    )
+    new CollectedJoinExec.Probing(sparkContext.broadcast(side), metrics)
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val joined = interpreted(longMetric(JoinMetrics.OutputRows))
+    streamedPlan.execute().mapPartitions(joined)
+  }
+
+  override def found(names: BySide[String]): String =
+    s"all matches found by probing ${names(collected)}"
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan
+  ): CollectedJoinExec = new CollectedJoinExec(
+    leftKeys,
+    rightKeys,
+    joinType,
+    collected,
+    condition,
+    intervalOfLeft,
+    intervalOfRight,
+    newLeft,
+    newRight,
+    pruning
+  )
+}
+
+object CollectedJoinExec {
+
+  /** Gives a task the relation of its executor, and counts what the task did with it at its end. */
+  final class Probing(side: Broadcast[CollectedSide], metrics: Map[String, SQLMetric])
+      extends ProbingHashJoin.Probing {
+    override def relation(): IntervalRelation = {
+      val own = side.value.relation.asReadOnlyCopy()
+      val collected = metrics(JoinMetrics.CollectedRows)
+      TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+        metrics(JoinMetrics.Probes) += own.probes
+        metrics(JoinMetrics.Candidates) += own.candidates
+        JoinMetrics.note(collected, own.size.toLong)
+      }
+      own
+    }
+  }
+}
+
+/** A collected side on its way to the executors; each makes its index of it once. */
+final class CollectedSide(
+    source: Broadcast[Any],
+    keys: KeyForm,
+    interval: Seq[Expression],
+    output: Seq[Attribute]
+) extends Serializable {
+  @transient lazy val relation: IntervalRelation =
+    IntervalRelation.of(BroadcastRelation.rows(source.value), keys, interval, output)
+}

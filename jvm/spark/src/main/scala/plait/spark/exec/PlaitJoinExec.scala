@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+
+import plait.{BySide, Side}
+
+/** A join node of Plait's: what of it is shown in EXPLAIN and told in reports. */
+trait PlaitJoinExec extends BaseJoinExec {
+
+  /** For each side how its rows find partners, or are found, in words; no part of the plan's
+    * identity.
+    */
+  def pruning: BySide[String]
+
+  /** Once it has run: by which side the matches were found.
+    * @param names
+    *   of the sides, as the query wrote them
+    */
+  def found(names: BySide[String]): String
+
+  protected def described(side: Side): String = pruning(side)
+
+  final def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(leftKeys, rightKeys, joinType) ++ condition.iterator ++
+      Side.both.map(side => s"${side.name} ${described(side)}")
+
+  override def verboseStringWithOperatorId(): String =
+    super.verboseStringWithOperatorId() + Side.both
+      .map(side => ExplainUtils.generateFieldString(side.name.capitalize, described(side)))
+      .mkString("", "\n", "\n")
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Attribute,
+  Expression,
+  PredicateHelper,
+  RowOrdering
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import plait.constraint.{Compare, Term}
+import plait.spark.translate.{ConditionTranslation, TermTranslation}
+import plait.{BySide, Side}
+
+/** The condition of a join in the core's terms, with what holds for all rows of each side by the
+  * filters below it.
+  *
+  * {{{
+  * l.s <= r.s AND l.a <> r.b, l.s > 0 below       across (l.s <= r.s)      below left (l.s > 0)
+  * }}}
+  *
+  * One instance serves one join: the translations remember where a term came from.
+  */
+final class JoinCondition(val expression: Expression, val children: BySide[LogicalPlan])
+    extends PredicateHelper {
+  val translation = new TermTranslation(children.map(_.outputSet))
+  val whole = new ConditionTranslation(translation)
+
+  private def compared(conjuncts: Seq[Expression]): Seq[(Compare, Expression)] =
+    conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
+
+  private val acrossWithSource = compared(splitConjunctivePredicates(expression))
+  private val belowWithSource = BySide.make(side => compared(filters(side)))
+
+  /** Those of its conjuncts that are comparisons. */
+  val across: Seq[Compare] = acrossWithSource.map(_._1)
+  val below: BySide[Seq[Compare]] = belowWithSource.map(_.map(_._1))
+
+  /** How the query wrote a comparison. */
+  val conjunctOf: Compare => String =
+    (acrossWithSource ++ belowWithSource.left ++ belowWithSource.right).toMap.andThen(_.toString)
+
+  /** What holds for every row of a side. */
+  private def filters(side: Side): Seq[Expression] =
+    children(side).constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
+
+  /** The whole of it, with what is surely known of the *other* side. */
+  def termFor(side: Side): Term =
+    whole.term((expression +: filters(side.other)).reduce(And(_, _)))
+
+  /** What it holds of a side and that can be sorted by, columns first: they may come sorted. */
+  def sortable(side: Side): Seq[Term] = {
+    val largest = whole.oneSided(whole.term(expression), side)
+    val columns =
+      largest.flatMap(_.nodes).filter(t => whole.source(t).exists(_.isInstanceOf[Attribute]))
+    (columns ++ largest).distinct.filter(t =>
+      whole.source(t).exists(s => RowOrdering.isOrderable(s.dataType))
+    )
+  }
+}

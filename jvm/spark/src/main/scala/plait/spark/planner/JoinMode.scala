@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions.DynamicPruning
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, JoinSelectionHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.physical.{BroadcastPartitioning, IdentityBroadcastMode}
+import org.apache.spark.sql.execution.adaptive.{
+  BroadcastQueryStageExec,
+  LogicalQueryStage,
+  ShuffleQueryStageExec
+}
+import org.apache.spark.sql.execution.joins.HashedRelationBroadcastMode
+import org.apache.spark.sql.execution.joins.plait.BroadcastRelation
+import org.apache.spark.sql.internal.SQLConf
+
+import plait.Side
+import plait.order.WhyNot
+import plait.spark.JoinStrategyChoice
+
+/** How a join is spread over tasks. */
+sealed trait JoinMode
+
+object JoinMode extends JoinSelectionHelper {
+
+  /** Both sides are dealt to tasks by key. */
+  case object Partitioned extends JoinMode
+
+  /** One side is sent to every executor, the other stays where it is. */
+  final case class Collected(side: Side) extends JoinMode
+
+  /** With fewer rows to a key than this, going through all of them is quicker than an index. */
+  private val EnoughPartners = 16
+
+  /** {{{
+    * no key        one side is small                            Collected
+    * a key         no side is small, or both are dealt already  Partitioned
+    *               one is small, by adaptive execution          Spark's broadcast join first; once it
+    *                                                            is broadcast its keys are counted:
+    *                                                            many rows a key: Collected
+    *               one is small, else                           Collected
+    * }}}
+    *
+    * Small is what Spark would broadcast, by its hint or its size; `always` deals by key for all that.
+    */
+  def of(
+      join: JoinToPlan,
+      choice: JoinStrategyChoice,
+      conf: SQLConf
+  ): Either[WhyNot, JoinMode] =
+    Side.both.flatMap(side => broadcastOf(join.children(side)).map(side -> _)) match {
+      case Seq((side, stage)) => ofStage(join, side, stage)
+      case _ if Side.both.exists(side => isShuffled(join.children(side))) && join.hasKeys =>
+        Right(Partitioned)
+      case _ => ofSizes(join, choice, conf)
+    }
+
+  private def ofSizes(
+      join: JoinToPlan,
+      choice: JoinStrategyChoice,
+      conf: SQLConf
+  ): Either[WhyNot, JoinMode] = {
+    val hinted = smallSide(join, hintOnly = true, conf)
+    val small = hinted.orElse(smallSide(join, hintOnly = false, conf))
+    if (hinted.isEmpty && join.strategies.contains(BROADCAST))
+      Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
+    else if (!join.hasKeys) small.map(Collected(_)).toRight(WhyNot.NeitherSideSmall())
+    else if (choice == JoinStrategyChoice.Always && hinted.isEmpty) Right(Partitioned)
+    else
+      small match {
+        case None => Right(Partitioned)
+        case Some(side) if conf.adaptiveExecutionEnabled => Left(WhyNot.BroadcastFirst(side))
+        case Some(side) => Right(Collected(side))
+      }
+  }
+
+  private def smallSide(join: JoinToPlan, hintOnly: Boolean, conf: SQLConf): Option[Side] =
+    getBroadcastBuildSide(join.join, hintOnly, conf).map { build =>
+      if (build == BuildLeft) Side.Left else Side.Right
+    }
+
+  /** The side is broadcast already: what its keys are can be counted. */
+  private def ofStage(
+      join: JoinToPlan,
+      side: Side,
+      stage: BroadcastQueryStageExec
+  ): Either[WhyNot, JoinMode] = stage.broadcast.outputPartitioning match {
+    case BroadcastPartitioning(HashedRelationBroadcastMode(_, false)) if join.hasKeys =>
+      ofKeys(join, side, stage)
+    case BroadcastPartitioning(IdentityBroadcastMode) if !join.hasKeys => Right(Collected(side))
+    case _ => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
+  }
+
+  private def ofKeys(
+      join: JoinToPlan,
+      side: Side,
+      stage: BroadcastQueryStageExec
+  ): Either[WhyNot, JoinMode] =
+    if (prunesPartitions(join.children(side.other)))
+      Left(WhyNot.PartitionsPruned(side.other))
+    else {
+      val partners = BroadcastRelation.rowsPerKey(stage.executeBroadcast[Any]().value)
+      Either.cond(
+        partners >= EnoughPartners,
+        Collected(side),
+        WhyNot.FewPartners(side, math.ceil(partners).toLong)
+      )
+    }
+
+  private def prunesPartitions(plan: LogicalPlan): Boolean =
+    plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruning])))
+
+  private def broadcastOf(plan: LogicalPlan): Option[BroadcastQueryStageExec] = plan match {
+    case LogicalQueryStage(_, stage: BroadcastQueryStageExec) => Some(stage)
+    case _ => None
+  }
+
+  private def isShuffled(plan: LogicalPlan): Boolean = plan match {
+    case LogicalQueryStage(_, _: ShuffleQueryStageExec) => true
+    case _ => false
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
+import org.apache.spark.sql.execution.SparkPlan
+
+import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
+import plait.spark.JoinStrategyChoice
+import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.translate.SideExpressions
+import plait.{BySide, Side}
+
+/** A join of two sides that are dealt to tasks by key, each sorted by the order that prunes best: by
+  * formulas where the comparisons of the condition give them, else solved for each row.
+  *
+  * {{{
+  * l.k = r.k AND l.t BETWEEN r.t - 5 AND r.t       left by t, reaches [t, t + 5]; right by t, [t - 5, t]
+  * l.k = r.k, with SYMMETRIC_HASH(l, r)            neither is sorted, neither is pruned
+  * }}}
+  */
+object PartitionedPlan {
+
+  /** What prunes a join, as expressions and in words. */
+  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[String])
+
+  def of(
+      join: JoinToPlan,
+      choice: JoinStrategyChoice,
+      children: BySide[SparkPlan]
+  ): Either[WhyNot, SparkPlan] = pruned(join).left.flatMap(unpruned(_, choice)).map { pruning =>
+    SymmetricHashJoinExec(
+      join.keys.left,
+      join.keys.right,
+      join.joinType,
+      join.residual,
+      pruning.sides.left.order,
+      pruning.sides.right.order,
+      pruning.sides.left.ranks,
+      pruning.sides.right.ranks,
+      children.left,
+      children.right
+    )(pruning.text)
+  }
+
+  private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
+    join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>
+      val condition = new JoinCondition(expression, join.children)
+      byFormulas(condition).left.flatMap(_ => bySolving(condition))
+    }
+
+  /** A plain hash join of two sides that are read in turn, if it is wanted. */
+  private def unpruned(why: WhyNot, choice: JoinStrategyChoice): Either[WhyNot, Pruning] =
+    Either.cond(
+      choice == JoinStrategyChoice.Always,
+      Pruning(BySide.make(_ => SideExpressions.unpruned), BySide.make(_ => s"not pruned: $why")),
+      why
+    )
+
+  /** The comparisons of the condition give the reach as formulas, which Spark compiles. */
+  private def byFormulas(condition: JoinCondition): Either[WhyNot, Pruning] =
+    OrderChoice
+      .best(condition.across.distinct, BySide.make(offered(condition, _)), condition.below)
+      .map { choice =>
+        val text = new PruningText(choice, condition.conjunctOf)
+        val sides = BySide.make(SideExpressions.of(_, choice, condition.translation))
+        Pruning(served(sides, condition), BySide.make(text.of))
+      }
+
+  /** No formula does: the solver finds the reach of each row. */
+  private def bySolving(condition: JoinCondition): Either[WhyNot, Pruning] = {
+    val whole = condition.whole
+    SolvedChoice
+      .best(
+        BySide.make(condition.termFor),
+        BySide.make(condition.sortable),
+        whole.source(_).isDefined
+      )
+      .map { choice =>
+        val sides = BySide.make(SideExpressions.solved(_, choice, whole))
+        val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
+        Pruning(served(sides, condition), text)
+      }
+  }
+
+  /** A side that comes in an order as good as the one wanted keeps it. */
+  private def served(
+      sides: BySide[SideExpressions],
+      condition: JoinCondition
+  ): BySide[SideExpressions] = {
+    val orders = new ServedOrder(condition.whole)
+    BySide.make { side =>
+      val offered = condition.children(side).outputOrdering
+      sides(side).copy(order = sides(side).order.map(orders.of(_, offered)))
+    }
+  }
+
+  /** The order that a side has already, as far as the condition names it. */
+  private def offered(condition: JoinCondition, side: Side): Seq[Order] =
+    condition.children(side).outputOrdering.headOption.toSeq.flatMap {
+      case SortOrder(expression, direction, _, _) =>
+        condition.translation.term(expression).map { term =>
+          Order(term, if (direction == Ascending) Direction.Ascending else Direction.Descending)
+        }
+    }
+}

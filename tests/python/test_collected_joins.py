@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: joins with a side that is small enough to be sent to every executor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BROADCASTING = {"spark.sql.autoBroadcastJoinThreshold": "10MB"}
+IN_RANGE = "points.x BETWEEN ranges.lo AND ranges.hi"
+SELECT = "SELECT points.id, ranges.id FROM points {} ranges ON {}"
+KEYED = SELECT.format("JOIN", f"points.k = ranges.k AND {IN_RANGE}")
+KEYLESS = SELECT.format("JOIN", IN_RANGE)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(spark: SparkSession) -> None:
+    """3,000 points and 600 ranges, which overlap, of 3 keys; some NULLs in every column."""
+    numbers = "SELECT id, if(id % 31 = 7, NULL, id % 3) AS k, "
+    spark.sql(
+        f"{numbers} if(id % 41 = 3, NULL, id * 7919 % 1000) AS x FROM range(3000)"
+    ).createOrReplaceTempView("points")
+    spark.sql(
+        f"{numbers} if(id % 43 = 5, NULL, id * 31 % 1000) AS lo, id * 31 % 1000 + id % 9 AS hi "
+        "FROM range(600)"
+    ).createOrReplaceTempView("ranges")
+
+
+def nodes(df: DataFrame) -> list[str]:
+    """Return the names of the joins in the plan as it stands now."""
+    lines = plait.explain(df).splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith(" ")]
+
+
+@pytest.mark.parametrize("codegen", [True, False])
+@pytest.mark.parametrize(
+    "join", ["JOIN", "LEFT JOIN", "RIGHT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
+)
+@pytest.mark.parametrize("keys", ["", "points.k = ranges.k AND "])
+def test_each_type_gives_the_rows_of_spark_with_and_without_generated_code(
+    spark: SparkSession, keys: str, join: str, codegen: bool
+) -> None:
+    query = SELECT.format(join, keys + IN_RANGE)
+    if "SEMI" in join or "ANTI" in join:
+        query = query.replace(", ranges.id", "")
+    with settings(spark, BROADCASTING | {"spark.sql.codegen.wholeStage": codegen}):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert nodes(df) == ["CollectedJoin"]
+        assert rows == rows_of_spark(spark, query)
+
+
+def test_without_an_equality_the_small_side_is_collected(spark: SparkSession) -> None:
+    with settings(spark, BROADCASTING):
+        df = spark.sql(KEYLESS)
+        assert nodes(df) == ["CollectedJoin"]
+        _, left, right = plait.explain(df).splitlines()
+    assert "left  looks up [x#" in left
+    assert "right collected with [lo#" in right
+
+
+def test_without_an_equality_and_a_small_side_the_join_is_sparks(spark: SparkSession) -> None:
+    assert plait.explain(spark.sql(KEYLESS)).endswith("[NEITHER_SIDE_SMALL]")
+
+
+@pytest.mark.parametrize(("hinted", "text"), [("points", "left "), ("ranges", "right")])
+def test_the_hint_broadcast_says_which_side_is_collected(
+    spark: SparkSession, hinted: str, text: str
+) -> None:
+    df = spark.sql(KEYLESS.replace("SELECT", f"SELECT /*+ BROADCAST({hinted}) */"))
+    assert nodes(df) == ["CollectedJoin"]
+    assert f"{text} collected with" in plait.explain(df)
+    assert answer(df) == rows_of_spark(spark, KEYLESS)
+
+
+def test_with_an_equality_plait_takes_over_once_many_rows_are_seen_to_share_a_key(
+    spark: SparkSession,
+) -> None:
+    with settings(spark, BROADCASTING):
+        df = spark.sql(KEYED)
+        assert plait.explain(df).endswith("[BROADCAST_FIRST]")
+        rows = answer(df)
+        assert nodes(df) == ["CollectedJoin"]
+    assert rows == rows_of_spark(spark, KEYED)
+
+
+def test_where_few_rows_share_a_key_the_join_stays_sparks(spark: SparkSession) -> None:
+    query = KEYED.replace("points.k = ranges.k", "points.id = ranges.id")
+    with settings(spark, BROADCASTING):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert nodes(df) == ["BroadcastHashJoin"]
+        assert plait.explain(df).endswith("[FEW_PARTNERS]")
+    assert rows == rows_of_spark(spark, query)
+
+
+def test_without_adaptive_execution_the_small_side_is_collected_at_once(
+    spark: SparkSession,
+) -> None:
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(KEYED)
+        assert nodes(df) == ["CollectedJoin"]
+        assert answer(df) == rows_of_spark(spark, KEYED)
+
+
+@pytest.mark.parametrize("strategy", ["always", "never"])
+def test_always_deals_both_sides_by_key_and_never_leaves_all_to_spark(
+    spark: SparkSession, strategy: str
+) -> None:
+    with settings(spark, BROADCASTING | {"spark.plait.join.strategy": strategy}):
+        df = spark.sql(KEYED)
+        rows = answer(df)
+        assert ("SymmetricHashJoin" in nodes(df)) == (strategy == "always")
+        assert "CollectedJoin" not in nodes(df)
+    assert rows == rows_of_spark(spark, KEYED)
+
+
+def test_an_empty_collected_side_gives_no_pairs(spark: SparkSession) -> None:
+    empty = KEYLESS.replace("JOIN ranges", "LEFT JOIN (SELECT * FROM ranges WHERE hi < lo) ranges")
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(empty)
+        assert nodes(df) == ["CollectedJoin"]
+        assert answer(df) == rows_of_spark(spark, empty)
+
+
+def test_the_counters_tell_what_was_looked_at(spark: SparkSession) -> None:
+    with settings(spark, BROADCASTING):
+        df = spark.sql(KEYLESS)
+        rows = df.collect()
+        (counters,) = plait.counters(df)
+        (collected,) = spark.sql("SELECT count(lo) FROM ranges").first() or ()
+        (looking,) = spark.sql("SELECT count(x) FROM points").first() or ()
+    assert counters.metrics == {
+        "numOutputRows": len(rows),
+        "collectedRows": collected,
+        "probes": looking,
+        "candidates": len(rows),
+    }
+    assert "rows that they looked at" in str(counters)
+
+
+def test_other_joins_around_it_are_still_planned_anew_while_the_query_runs(
+    spark: SparkSession,
+) -> None:
+    inside = KEYLESS.replace("points.id, ranges.id", "points.*")
+    query = f"SELECT q.id, count(*) FROM ({inside}) q JOIN points p ON q.id = p.id GROUP BY q.id"
+    with settings(spark, BROADCASTING):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert "CollectedJoin" in nodes(df)
+
+
+def test_a_broadcast_is_shared_with_sparks_own_join_on_the_same_keys(spark: SparkSession) -> None:
+    query = (
+        "SELECT a.id, b.id FROM points a JOIN ranges b ON a.k = b.k AND a.x BETWEEN b.lo AND b.hi "
+        "UNION ALL SELECT a.id, b.id FROM points a JOIN ranges b ON a.k = b.k AND a.id <> b.id "
+        "AND a.x = 1 AND b.hi IS NOT NULL AND b.lo IS NOT NULL"
+    )
+    with settings(spark, BROADCASTING):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert nodes(df) == ["CollectedJoin", "BroadcastHashJoin"]
+
+
+def test_a_join_of_a_cached_table_is_planned_too(spark: SparkSession) -> None:
+    with settings(spark, BROADCASTING):
+        cached = spark.sql(KEYLESS).cache()
+        try:
+            assert answer(cached) == rows_of_spark(spark, KEYLESS)
+        finally:
+            cached.unpersist()
+
+
+def test_limit_ends_the_join(spark: SparkSession) -> None:
+    with settings(spark, BROADCASTING):
+        assert len(spark.sql(f"{KEYLESS} LIMIT 3").collect()) == 3
+
+
+def test_a_null_order_that_may_match_leaves_the_join_to_spark(spark: SparkSession) -> None:
+    query = SELECT.format("JOIN", "abs(points.x - ranges.lo) < 3 OR ranges.lo IS NULL")
+    with settings(spark, BROADCASTING):
+        df = spark.sql(query)
+        assert joins_planned(df) == 0
+        assert "left to Spark" in plait.explain(df)
