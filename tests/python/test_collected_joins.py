@@ -66,8 +66,10 @@ def test_without_an_equality_the_small_side_is_collected(spark: SparkSession) ->
     assert "right collected with [lo#" in right
 
 
-def test_without_an_equality_and_a_small_side_the_join_is_sparks(spark: SparkSession) -> None:
-    assert plait.explain(spark.sql(KEYLESS)).endswith("[NEITHER_SIDE_SMALL]")
+def test_without_an_equality_a_small_side_and_many_rows_the_join_is_sparks(
+    spark: SparkSession,
+) -> None:
+    assert plait.explain(spark.sql(KEYLESS)).endswith("[FEW_PAIRS]")
 
 
 @pytest.mark.parametrize(("hinted", "text"), [("points", "left "), ("ranges", "right")])

@@ -256,7 +256,7 @@ def pruning(spark: SparkSession, query: str) -> list[str]:
 
 
 REASONS = {
-    "no equality": "[NEITHER_SIDE_SMALL]",
+    "no equality": "[FEW_PAIRS]",
     "no comparison": "[NO_COMPARISON]",
     "rows without an order that may match": "[NULLS_MAY_MATCH]",
     "hint MERGE": "[HINTED_OTHERWISE]",

@@ -77,6 +77,16 @@ final class SolvedReach(
   def ends(direction: Direction): Boolean =
     likely.nonEmpty && likely.forall(isEnded(_, direction))
 
+  /** Does that end depend on the row? One that does not comes from what is known of the other side
+    * alone: `l.x < r.y` where `r.y * 4` fits its type.
+    */
+  def follows(direction: Direction): Boolean = ends(direction) && {
+    val found = likely.map { reached =>
+      if (direction == Direction.Ascending) reached.values.upper else reached.values.lower
+    }
+    found.distinct.size > 1
+  }
+
   /** What likely rows reach; a row that reaches nothing says nothing. */
   private lazy val likely: Seq[Possible] =
     SolvedReach.samples.flatMap(sample => possible(own.map(sample)))

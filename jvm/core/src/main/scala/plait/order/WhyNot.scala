@@ -110,7 +110,23 @@ object WhyNot {
       extends WhyNot(
         "NEITHER_SIDE_SMALL",
         "the condition has no equality between the sides, and no side whose rows may be collected is " +
-          "small enough to be broadcast"
+          "small enough to be broadcast; a join of a subquery is not split into ranges"
+      )
+
+  final case class FewPairs(pairs: Long)
+      extends WhyNot(
+        "FEW_PAIRS",
+        s"the condition has no equality between the sides, and their some $pairs pairs are soon compared",
+        pairs.toString
+      )
+
+  /** FULL, or an outer, semi or anti join of ranges that overlap. */
+  final case class NotSplit(joinType: String)
+      extends WhyNot(
+        "NOT_SPLIT",
+        s"the condition has no equality between the sides, and a row of this $joinType join would lie in " +
+          "several ranges, where it could not be told once and for all that it has no partner",
+        joinType
       )
 
   /** A row without an order value would have to be kept to the end, and met by every row. */

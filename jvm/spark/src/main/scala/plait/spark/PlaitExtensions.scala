@@ -3,7 +3,7 @@ package plait.spark
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
-import plait.spark.planner.{HintResolution, SymmetricHashJoinStrategy}
+import plait.spark.planner.{HintResolution, RangeSplit, SymmetricHashJoinStrategy}
 
 /** The map of everything that Plait hooks into Spark.
   *
@@ -12,6 +12,8 @@ import plait.spark.planner.{HintResolution, SymmetricHashJoinStrategy}
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
   *                                                        pushed down, reordered, keys normalised;
   *                                                        injected strategies come before Spark's
+  * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
+  *                                                        known; before Spark orders joins by cost
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * }}}
   *
@@ -23,6 +25,7 @@ import plait.spark.planner.{HintResolution, SymmetricHashJoinStrategy}
 class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => HintResolution)
+    extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
   }
 }

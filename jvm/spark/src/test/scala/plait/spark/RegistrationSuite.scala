@@ -77,6 +77,7 @@ class RegistrationSuite extends FunSuite with AdaptiveSparkPlanHelper {
       .builder()
       .master("local[1]")
       .config("spark.ui.enabled", "false")
+      .config("spark.sql.autoBroadcastJoinThreshold", "-1")
       .config(PlaitConf.PlanningOnError, "fail")
     val session = settings.foldLeft(builder) { case (b, (k, v)) => b.config(k, v) }.getOrCreate()
     try body(session)

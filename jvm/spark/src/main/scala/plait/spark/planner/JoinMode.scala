@@ -34,6 +34,7 @@ object JoinMode extends JoinSelectionHelper {
 
   /** {{{
     * no key        one side is small                            Collected
+    *               none is                                      Spark's, if RangeSplit gave it no key
     * a key         no side is small, or both are dealt already  Partitioned
     *               one is small, by adaptive execution          Spark's broadcast join first; once it
     *                                                            is broadcast its keys are counted:
@@ -60,11 +61,11 @@ object JoinMode extends JoinSelectionHelper {
       choice: JoinStrategyChoice,
       conf: SQLConf
   ): Either[WhyNot, JoinMode] = {
-    val hinted = smallSide(join, hintOnly = true, conf)
-    val small = hinted.orElse(smallSide(join, hintOnly = false, conf))
+    val hinted = smallSide(join, HintsOnly, conf)
+    val small = smallSide(join, conf)
     if (hinted.isEmpty && join.strategies.contains(BROADCAST))
       Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
-    else if (!join.hasKeys) small.map(Collected(_)).toRight(WhyNot.NeitherSideSmall())
+    else if (!join.hasKeys) small.map(Collected(_)).toRight(RangeSplit.whyNot(join))
     else if (choice == JoinStrategyChoice.Always && hinted.isEmpty) Right(Partitioned)
     else
       small match {
@@ -74,8 +75,16 @@ object JoinMode extends JoinSelectionHelper {
       }
   }
 
-  private def smallSide(join: JoinToPlan, hintOnly: Boolean, conf: SQLConf): Option[Side] =
-    getBroadcastBuildSide(join.join, hintOnly, conf).map { build =>
+  /** The side that Spark would broadcast, by a hint or by its size. */
+  def smallSide(join: JoinToPlan, conf: SQLConf): Option[Side] =
+    smallSide(join, HintsOnly, conf).orElse(smallSide(join, Sizes, conf))
+
+  sealed private trait By
+  private case object HintsOnly extends By
+  private case object Sizes extends By
+
+  private def smallSide(join: JoinToPlan, by: By, conf: SQLConf): Option[Side] =
+    getBroadcastBuildSide(join.join, by == HintsOnly, conf).map { build =>
       if (build == BuildLeft) Side.Left else Side.Right
     }
 
@@ -85,11 +94,17 @@ object JoinMode extends JoinSelectionHelper {
       side: Side,
       stage: BroadcastQueryStageExec
   ): Either[WhyNot, JoinMode] = stage.broadcast.outputPartitioning match {
+    case _ if !mayCollect(join, side) => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
     case BroadcastPartitioning(HashedRelationBroadcastMode(_, false)) if join.hasKeys =>
       ofKeys(join, side, stage)
     case BroadcastPartitioning(IdentityBroadcastMode) if !join.hasKeys => Right(Collected(side))
     case _ => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
   }
+
+  /** Spark's nested loop also broadcasts a side whose own rows come out. */
+  private def mayCollect(join: JoinToPlan, side: Side): Boolean =
+    if (side eq Side.Left) canBuildBroadcastLeft(join.joinType)
+    else canBuildBroadcastRight(join.joinType)
 
   private def ofKeys(
       join: JoinToPlan,

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import plait.Side
+import plait.order.{Direction, IntervalChoice, Rank, SolvedReach, WhyNot}
+import plait.spark.translate.IntervalExpressions
+
+/** The intervals by which the rows of one side, *fixed*, are found for a row of the other, *seeking*
+  * one: from formulas where the comparisons give them, else solved for each seeking row.
+  *
+  * {{{
+  * l.x BETWEEN r.lo AND r.hi, r fixed       fixed [lo, hi]       seeking [x, x], by (x >= lo) AND (x <= hi)
+  * }}}
+  */
+final case class JoinIntervals(
+    fixed: IntervalExpressions,
+    seeking: IntervalExpressions,
+    shape: JoinIntervals.Shape,
+    fixedText: String,
+    seekingText: String
+)
+
+object JoinIntervals {
+
+  /** What the interval of a fixed row is. */
+  sealed trait Shape
+
+  /** One order value. */
+  case object Point extends Shape
+
+  /** Two values of one type. */
+  case object Stretch extends Shape
+
+  /** Two values that are not compared with each other. */
+  case object Mixed extends Shape
+
+  /** Beyond this many candidates, trying them costs more than it is likely to find. */
+  private val MostCandidates = 3
+
+  def of(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] =
+    byFormulas(condition, fixed).left.flatMap(why => bySolving(condition, fixed).toRight(why))
+
+  private def byFormulas(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] =
+    IntervalChoice.best(condition.across.distinct, fixed).map { choice =>
+      val bounds = choice.high.bounds ++ choice.low.bounds
+      val conjuncts = bounds.map(_.from).distinct.map(condition.conjunctOf).mkString(" AND ")
+      JoinIntervals(
+        IntervalExpressions.collected(choice, condition.translation),
+        IntervalExpressions.streamed(choice, condition.translation),
+        if (choice.isPoint) Point
+        else if (choice.low.order.domain == choice.high.order.domain) Stretch
+        else Mixed,
+        s"[${choice.low.order}, ${choice.high.order}]",
+        s"${PruningText.interval(choice.high.bounds, choice.low.bounds)}, by $conjuncts"
+      )
+    }
+
+  private def bySolving(condition: JoinCondition, fixed: Side): Option[JoinIntervals] = {
+    val term = condition.termFor(fixed.other)
+    val own = term.largestOver(fixed.other)(condition.whole.source(_).isDefined).toIndexedSeq
+    condition
+      .sortable(fixed)
+      .filter(order => Rank.of(order.domain).isDefined)
+      .take(MostCandidates)
+      .map(order => new SolvedReach(term, fixed.other, order, own))
+      .find(isTwoSided)
+      .map { reach =>
+        JoinIntervals(
+          IntervalExpressions.collected(reach, condition.whole),
+          IntervalExpressions.streamed(reach, condition.whole),
+          Point,
+          s"[${reach.order}, ${reach.order}]",
+          s"what is solved for each row, by ${condition.expression}"
+        )
+      }
+  }
+
+  private def isTwoSided(reach: SolvedReach): Boolean =
+    !reach.mayMatchNull && reach.follows(Direction.Ascending) && reach.follows(Direction.Descending)
+}

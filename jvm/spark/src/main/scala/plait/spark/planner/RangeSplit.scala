@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.ApproximatePercentile
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  And,
+  Attribute,
+  AttributeReference,
+  Coalesce,
+  EqualTo,
+  Explode,
+  Expression,
+  Greatest,
+  Least,
+  Literal,
+  ScalarSubquery,
+  Sequence
+}
+import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.types.{ArrayType, DoubleType, IntegerType}
+
+import plait.order.WhyNot
+import plait.spark.plan.PlaitJoinHint
+import plait.spark.planner.JoinIntervals.{Mixed, Point, Stretch}
+import plait.spark.translate.{IntervalExpressions, RangeOf}
+import plait.spark.{JoinStrategyChoice, PlaitConf}
+import plait.{BySide, Side}
+
+/** Gives a join without an equality one: the order line is cut into ranges, and the number of the
+  * range becomes the key.
+  *
+  * {{{
+  * p JOIN r ON p.x BETWEEN r.lo AND r.hi           cuts of p.x: 10, 20
+  *   p  x = 15             range 1                   the *home* side: a row has one range
+  *   r  [8, 12]            ranges 0 and 1            its partners go to every range they reach
+  *   joined by range = range AND p.x BETWEEN r.lo AND r.hi
+  *
+  * a JOIN b ON a.lo <= b.hi AND b.lo <= a.hi       both go to every range they meet; a pair is taken
+  *                                                 in the first range in which both are
+  * }}}
+  *
+  * The cuts are quantiles of a sample of the home side: a subquery, which Spark runs once before the
+  * join and shares between both sides. That they are the same on both sides is what the rows of the
+  * result hang on; where they lie, only how even the tasks are.
+  *
+  * Conventions:
+  *   1. A preserved side is the home side, with one range a row; a row whose order is NULL lies in
+  *      range 0. FULL is not split.
+  *   2. A seeking row whose interval is NULL matches nothing and goes nowhere.
+  *
+  * It is a rule of the optimizer and not a strategy, so that adaptive execution knows the split sides
+  * for nodes of the plan. Subqueries (`EXISTS`) become joins after it, and are not split.
+  */
+object RangeSplit extends Rule[LogicalPlan] {
+
+  /** All pairs of so many are soon compared. */
+  private val FewPairs = BigInt(10).pow(8)
+  private val SampledRows = 200000
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val settings = PlaitConf(conf)
+    if (!settings.enabled || settings.joinStrategy == JoinStrategyChoice.Never) plan
+    else
+      plan.transformUpWithPruning(_.containsPattern(JOIN)) { case join: Join =>
+        try attempt(JoinToPlan.of(join), settings)
+        catch {
+          case NonFatal(e) if !settings.failsOnPlanningError =>
+            logWarning("Plait failed to split a join and leaves it to Spark", e)
+            join
+        }
+      }
+  }
+
+  /** Why a join without an equality, and without a small side, was not split. */
+  def whyNot(join: JoinToPlan): WhyNot =
+    split(join, PlaitConf(conf)).left.getOrElse(WhyNot.NeitherSideSmall())
+
+  private def attempt(join: JoinToPlan, settings: PlaitConf): LogicalPlan =
+    if (join.hasKeys || join.residual.isEmpty || !isOurs(join)) join.join
+    else {
+      val plan = split(join, settings).getOrElse(join.join)
+      require(plan.resolved, s"not resolved: $plan")
+      plan
+    }
+
+  /** Neither a stream, nor small, nor asked of another; and the cuts are surely shared. */
+  private def isOurs(join: JoinToPlan): Boolean =
+    !join.join.isStreaming && join.residual.forall(_.deterministic) &&
+      join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
+      JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled
+
+  private def split(join: JoinToPlan, settings: PlaitConf): Either[WhyNot, LogicalPlan] = {
+    val isWanted = settings.joinStrategy == JoinStrategyChoice.Always ||
+      join.strategies.contains(PlaitJoinHint.SYMMETRIC_HASH)
+    val pairs = rows(join.children.left) * rows(join.children.right)
+    for {
+      condition <- join.residual.toRight(WhyNot.NoComparison())
+      _ <- Either.cond(isWanted || pairs >= FewPairs, (), WhyNot.FewPairs(pairs.toLong))
+      plan <- choice(join, new JoinCondition(condition, join.children)).map {
+        case (home, intervals) => joined(join, home, intervals)
+      }
+    } yield plan
+  }
+
+  /** The home side: one whose rows have one range each, if there is one. */
+  private def choice(
+      join: JoinToPlan,
+      condition: JoinCondition
+  ): Either[WhyNot, (Side, JoinIntervals)] = {
+    val (whys, found) =
+      homes(join.joinType).partitionMap(side => JoinIntervals.of(condition, side).map(side -> _))
+    val usable = found.filter { case (_, intervals) => fits(intervals, join.joinType) }
+    usable
+      .find { case (_, intervals) => intervals.shape == Point }
+      .orElse(usable.headOption)
+      .toRight(whys.headOption.getOrElse(WhyNot.NotSplit(join.joinType.sql)))
+  }
+
+  private def homes(joinType: JoinType): Seq[Side] = joinType match {
+    case _: InnerLike => Side.both
+    case LeftOuter | LeftSemi | LeftAnti => Seq(Side.Left)
+    case RightOuter => Seq(Side.Right)
+    case _ => Nil
+  }
+
+  private def fits(intervals: JoinIntervals, joinType: JoinType): Boolean =
+    intervals.shape match {
+      case Point => true
+      case Stretch => joinType.isInstanceOf[InnerLike]
+      case Mixed => false
+    }
+
+  private def joined(join: JoinToPlan, home: Side, intervals: JoinIntervals): LogicalPlan = {
+    val cuts = ScalarSubquery(cutsOf(join.children(home), intervals.fixed.low))
+    val isPoint = intervals.shape == Point
+    val sides = BySide.make { side =>
+      val child = join.children(side)
+      if (side ne home) inEachRange(child, intervals.seeking, cuts)
+      else if (isPoint) inOneRange(child, intervals.fixed, cuts)
+      else inEachRange(child, intervals.fixed, cuts)
+    }
+    val sameRange = EqualTo(sides.left.range, sides.right.range)
+    val once =
+      if (isPoint) Nil
+      else Seq(EqualTo(sides.left.range, Greatest(Seq(sides.left.first, sides.right.first))))
+    val condition = (sameRange +: once :+ join.residual.get).reduce(And(_, _))
+    val split = join.join.copy(
+      left = sides.left.plan,
+      right = sides.right.plan,
+      condition = Some(condition)
+    )
+    Project(join.join.output, split)
+  }
+
+  /** A side with the number of a range in each row, and of the first range in which the row is. */
+  final private case class Ranged(plan: LogicalPlan, range: Attribute, first: Attribute)
+
+  private def inOneRange(
+      child: LogicalPlan,
+      interval: IntervalExpressions,
+      cuts: Expression
+  ): Ranged = {
+    val range = Alias(Coalesce(Seq(RangeOf(interval.low, cuts), Literal(0))), "range")()
+    Ranged(Project(child.output :+ range, child), range.toAttribute, range.toAttribute)
+  }
+
+  private def inEachRange(
+      child: LogicalPlan,
+      interval: IntervalExpressions,
+      cuts: Expression
+  ): Ranged = {
+    val from = Alias(RangeOf(Least(interval.ends), cuts), "first")()
+    val to = Alias(RangeOf(Greatest(interval.ends), cuts), "last")()
+    val range = AttributeReference("range", IntegerType, nullable = false)()
+    val ends = Project(child.output ++ Seq(from, to), child)
+    // Of numbers it asks for no zone, and yet wants one.
+    val all =
+      Sequence(from.toAttribute, to.toAttribute, None, Some(conf.sessionLocalTimeZone))
+    val each = Generate(
+      Explode(all),
+      unrequiredChildIndex = Seq(ends.output.size - 1),
+      outer = false,
+      qualifier = None,
+      generatorOutput = Seq(range),
+      ends
+    )
+    Ranged(each, range, from.toAttribute)
+  }
+
+  /** As many ranges as the join has tasks. */
+  private def cutsOf(home: LogicalPlan, rank: Expression): LogicalPlan = {
+    val count = math.max(conf.numShufflePartitions, 2)
+    val quantiles = (1 until count).map(_.toDouble / count).toArray
+    val ranked = Alias(rank, "rank")()
+    val share = (BigDecimal(SampledRows) / BigDecimal(rows(home).max(1))).min(1).toDouble
+    val ranks = Project(Seq(ranked), home)
+    val sample =
+      if (share < 1) Sample(0, share, withReplacement = false, Some(1L), ranks) else ranks
+    val percentile = new ApproximatePercentile(
+      ranked.toAttribute,
+      Literal.create(quantiles, ArrayType(DoubleType, containsNull = false)),
+      Literal(ApproximatePercentile.DEFAULT_PERCENTILE_ACCURACY)
+    )
+    ColumnPruning(
+      Aggregate(Nil, Seq(Alias(percentile.toAggregateExpression(), "cuts")()), sample)
+    )
+  }
+
+  /** What Spark knows, or would guess. */
+  private def rows(plan: LogicalPlan): BigInt = plan.stats.rowCount.getOrElse {
+    val width = plan.output.map(_.dataType.defaultSize.toLong).sum + 8
+    plan.stats.sizeInBytes / width
+  }
+}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: joins without an equality and without a small side, cut into ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ALWAYS = {"spark.plait.join.strategy": "always"}
+IN_RANGE = "p.x BETWEEN r.lo AND r.hi"
+OVERLAP = "a.lo <= b.hi AND b.lo <= a.hi"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(spark: SparkSession) -> None:
+    """3,000 points, half of them at one place, and 600 ranges, some of them empty, some NULL."""
+    spark.sql(
+        "SELECT id, CASE WHEN id % 41 = 3 THEN NULL WHEN id % 2 = 0 THEN 500 "
+        "ELSE id * 7919 % 1000 END AS x FROM range(3000)"
+    ).createOrReplaceTempView("points")
+    spark.sql(
+        "SELECT id, if(id % 43 = 5, NULL, id * 31 % 1000) AS lo, "
+        "id * 31 % 1000 + id % 90 - 9 AS hi, id * 31 % 1000 + 0.5D AS middle FROM range(600)"
+    ).createOrReplaceTempView("ranges")
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"])
+def test_points_in_ranges_give_the_rows_of_spark(
+    spark: SparkSession, join: str, adaptive: bool
+) -> None:
+    columns = "p.id" if "SEMI" in join or "ANTI" in join else "p.id, r.id"
+    query = f"SELECT {columns} FROM points p {join} ranges r ON {IN_RANGE}"
+    with settings(spark, ALWAYS | {"spark.sql.adaptive.enabled": adaptive}):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert joins_planned(df) == 1
+        assert "range#" in plait.explain(df)
+    assert rows == rows_of_spark(spark, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT p.id, r.id FROM ranges r RIGHT JOIN points p ON {IN_RANGE}",
+        f"SELECT a.id, b.id FROM ranges a JOIN ranges b ON {OVERLAP}",
+        "SELECT a.id, b.id FROM ranges a, ranges b "
+        "WHERE a.lo < b.hi AND b.lo < a.hi AND a.id < b.id",
+        "SELECT p.id, r.id FROM points p JOIN ranges r ON abs(p.x - r.lo) < 5",
+        "SELECT p.id, r.id FROM points p JOIN ranges r ON abs(p.x - r.middle) < 5.5D",
+        "SELECT count(*) FROM points p LEFT JOIN ranges r ON p.x - r.lo BETWEEN -3 AND 3",
+        f"SELECT a.x, count(*) FROM points a JOIN "
+        f"(SELECT p.id FROM points p JOIN ranges r ON {IN_RANGE}) b ON a.id = b.id GROUP BY a.x",
+    ],
+)
+def test_bands_and_overlaps_give_the_rows_of_spark(spark: SparkSession, query: str) -> None:
+    with settings(spark, ALWAYS):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert "range#" in plait.explain(df)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 50])
+def test_the_rows_do_not_hang_on_the_number_of_ranges(spark: SparkSession, partitions: int) -> None:
+    query = f"SELECT a.id, b.id FROM ranges a JOIN ranges b ON {OVERLAP}"
+    with settings(spark, ALWAYS | {"spark.sql.shuffle.partitions": partitions}):
+        assert answer(spark.sql(query)) == rows_of_spark(spark, query)
+
+
+def test_no_cuts_are_found_in_an_empty_side(spark: SparkSession) -> None:
+    empty = "(SELECT * FROM points WHERE id < 0)"
+    query = f"SELECT p.id, r.id FROM {empty} p LEFT JOIN ranges r ON {IN_RANGE}"
+    with settings(spark, ALWAYS):
+        assert answer(spark.sql(query)) == rows_of_spark(spark, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        (f"points p FULL JOIN ranges r ON {IN_RANGE}", "[NOT_SPLIT]"),
+        (f"ranges a LEFT JOIN ranges b ON {OVERLAP}", "[NOT_SPLIT]"),
+        ("points p JOIN ranges r ON p.x < r.lo", "[ONE_SIDED_REACH]"),
+        ("points p JOIN ranges r ON p.x <> r.lo", "[NO_COMPARISON]"),
+    ],
+)
+def test_what_cannot_be_split_is_left_to_spark(
+    spark: SparkSession, query: str, reason: str
+) -> None:
+    with settings(spark, ALWAYS):
+        assert plait.explain(spark.sql(f"SELECT * FROM {query}")).endswith(reason)
+
+
+def test_few_pairs_are_not_worth_a_split_unless_a_hint_says_so(spark: SparkSession) -> None:
+    query = f"SELECT p.id, r.id FROM points p JOIN ranges r ON {IN_RANGE}"
+    assert plait.explain(spark.sql(query)).endswith("[FEW_PAIRS]")
+    hinted = query.replace("SELECT", "SELECT /*+ SYMMETRIC_HASH(p, r) */")
+    assert "range#" in plait.explain(spark.sql(hinted))
+
+
+def test_tables_of_many_rows_are_split_without_being_asked_for(spark: SparkSession) -> None:
+    df = spark.sql(
+        "SELECT count(*) FROM range(200000) a JOIN range(200000) b "
+        "ON a.id * 3 BETWEEN b.id * 3 - 1 AND b.id * 3 + 1"
+    )
+    assert "range#" in plait.explain(df)
+    assert df.first() == (200000,)
