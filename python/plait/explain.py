@@ -37,7 +37,7 @@ METRICS = {
     "pairsByProbingRight": "matches found by looking for a left row's partners on the right",
     "numOutputRows": "rows out",
     "sortTime": "milliseconds in which the join sorted its inputs, of all tasks",
-    "spillSize": "bytes of its inputs that the join wrote to disk while sorting",
+    "spillSize": "bytes that the join wrote to disk: inputs while sorting, and rows held",
     "collectedRows": "rows of the collected side, which every executor holds",
     "probes": "rows of the other side that looked some of them up",
     "candidates": "rows that they looked at",

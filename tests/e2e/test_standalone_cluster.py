@@ -43,11 +43,16 @@ table = f"(SELECT {columns} FROM range(0, 20000, 1, 2))"
 sums = "count(*), sum(l.id), sum(r.id), sum(xxhash64(l.x, r.x) % 1000003)"
 near = "l.k = r.k AND r.s BETWEEN l.s - 1 AND l.s + 1"
 join = f"SELECT {sums} FROM {table} l JOIN {table} r ON {near}"
-for enabled in (True, False):
+for enabled, small, node in (
+    (True, -1, "SymmetricHashJoin"),
+    (True, "10MB", "CollectedJoin"),
+    (False, -1, "SortMergeJoin"),
+):
     spark.conf.set("spark.plait.enabled", enabled)
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", small)
     df = spark.sql(join)
     rows = df.collect()
-    print(plait.explain(df).count("SymmetricHashJoin"), *rows[0])
+    print(plait.explain(df).count(node), *rows[0])
 print(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1, "executors")
 """
 
@@ -129,9 +134,8 @@ def test_executors_in_other_processes_run_the_join(cluster: str, tmp_path: Path)
             check=False,
         )
     assert done.returncode == 0, (tmp_path / "driver.log").read_text()[-3000:]
-    plait_on, plait_off, executors = done.stdout.splitlines()
+    partitioned, collected, plait_off, executors = done.stdout.splitlines()
     # 100 keys, each with 200 rows of 3 partners less one at either end.
-    assert plait_on.split()[:2] == ["1", str(100 * (200 * 3 - 2))]
-    assert plait_off.split()[0] == "0"
-    assert plait_on.split()[1:] == plait_off.split()[1:]
+    assert partitioned.split()[:2] == ["1", str(100 * (200 * 3 - 2))]
+    assert partitioned == collected == plait_off
     assert executors == "2 executors"

@@ -191,3 +191,42 @@ def test_a_null_order_that_may_match_leaves_the_join_to_spark(spark: SparkSessio
         df = spark.sql(query)
         assert joins_planned(df) == 0
         assert "left to Spark" in plait.explain(df)
+
+
+def test_intervals_are_not_solved_where_few_rows_would_be_compared(spark: SparkSession) -> None:
+    query = SELECT.format("JOIN", "abs(points.x - ranges.lo) <= 5 OR points.x * 2 = ranges.lo")
+    with settings(spark, BROADCASTING):
+        assert plait.explain(spark.sql(query)).endswith("[FEW_PARTNERS]")
+        many = query.replace("ranges ON", "(SELECT id, id AS lo FROM range(5000)) ranges ON")
+        many = many.replace("SELECT points", "SELECT /*+ BROADCAST(ranges) */ points")
+        df = spark.sql(many)
+        assert nodes(df) == ["CollectedJoin"]
+        assert answer(df) == rows_of_spark(spark, many)
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_partitions_that_a_broadcast_prunes_are_still_pruned(
+    spark: SparkSession, adaptive: bool
+) -> None:
+    spark.sql(
+        "CREATE OR REPLACE TEMP VIEW dim_source AS "
+        "SELECT id, id * 31 % 1000 AS lo, id % 20 AS k FROM range(400)"
+    )
+    try:
+        spark.sql(
+            "CREATE TABLE fact USING parquet PARTITIONED BY (k) AS "
+            "SELECT id, id * 7919 % 1000 AS x, id % 20 AS k FROM range(5000)"
+        )
+        spark.sql("CREATE TABLE dim USING parquet AS SELECT * FROM dim_source")
+        query = (
+            "SELECT f.id, d.id FROM fact f JOIN dim d "
+            "ON f.k = d.k AND f.x BETWEEN d.lo AND d.lo + 50 WHERE d.id % 4 = 1 AND d.lo < 300"
+        )
+        with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": adaptive}):
+            df = spark.sql(query)
+            rows = answer(df)
+            assert "[PARTITIONS_PRUNED]" in plait.explain(df)
+            assert rows == rows_of_spark(spark, query)
+    finally:
+        spark.sql("DROP TABLE IF EXISTS fact")
+        spark.sql("DROP TABLE IF EXISTS dim")

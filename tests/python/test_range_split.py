@@ -97,6 +97,33 @@ def test_what_cannot_be_split_is_left_to_spark(
         assert plait.explain(spark.sql(f"SELECT * FROM {query}")).endswith(reason)
 
 
+def test_exists_under_an_or_is_left_to_spark(spark: SparkSession) -> None:
+    query = (
+        "SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
+        "(SELECT 1 FROM ranges r WHERE p.x BETWEEN r.lo AND r.hi)"
+    )
+    with settings(spark, ALWAYS):
+        df = spark.sql(query)
+        assert plait.explain(df).endswith("[NOT_SPLIT]")
+        assert answer(df) == rows_of_spark(spark, query)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_each_task_gets_its_share_of_the_ranges(spark: SparkSession, known: bool) -> None:
+    numbers = spark.range(20000)
+    if not known:
+        # Of rows that come from Python Spark knows no size.
+        numbers = spark.createDataFrame(numbers.rdd.map(tuple), "id long")
+    numbers.createOrReplaceTempView("numbers")
+    with settings(spark, ALWAYS | {"spark.sql.adaptive.enabled": False}):
+        tasks = spark.sql(
+            "SELECT task, count(*) FROM (SELECT a.id, spark_partition_id() AS task FROM numbers a "
+            "JOIN numbers b ON a.id BETWEEN b.id - 1 AND b.id + 1) GROUP BY task"
+        ).collect()
+    assert len(tasks) == 4
+    assert max(rows for _, rows in tasks) < 2 * 3 * 20000 / 4
+
+
 def test_few_pairs_are_not_worth_a_split_unless_a_hint_says_so(spark: SparkSession) -> None:
     query = f"SELECT p.id, r.id FROM points p JOIN ranges r ON {IN_RANGE}"
     assert plait.explain(spark.sql(query)).endswith("[FEW_PAIRS]")

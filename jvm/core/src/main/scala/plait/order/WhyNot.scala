@@ -100,8 +100,8 @@ object WhyNot {
   final case class FewPartners(side: Side, partners: Long)
       extends WhyNot(
         "FEW_PARTNERS",
-        s"a key has some $partners rows of the broadcast ${side.name} side, too few to look for an " +
-          "interval in them",
+        s"a row has some $partners rows of the broadcast ${side.name} side to be compared with, too few " +
+          "to look them up by an interval",
         side.name,
         partners.toString
       )

@@ -2,6 +2,8 @@
 // Laws: the stores of rows and keys against Scala's own collections.
 package plait.spark
 
+import java.io.File
+
 import scala.collection.mutable
 import scala.util.Random
 
@@ -27,21 +29,42 @@ import plait.spark.side.{
   RowKey,
   RowKeyTable,
   SideReader,
+  SpillTarget,
   WholeKeyTable
 }
 
 class RowsAndKeysLaws extends munit.FunSuite {
-  private def memory(offHeap: Boolean = false): TaskMemoryManager = {
-    val conf = new SparkConf().set("spark.memory.offHeap.enabled", offHeap.toString)
-    if (offHeap) conf.set("spark.memory.offHeap.size", "64m")
+  private def memory(offHeap: Boolean = false, most: Long = 64L << 20): TaskMemoryManager = {
+    val conf = new SparkConf()
+      .set("spark.memory.offHeap.enabled", offHeap.toString)
+      .set("spark.memory.fraction", "0.5")
+      .set("spark.testing.memory", (2 * most).toString)
+      .set("spark.testing.reservedMemory", "0")
+    if (offHeap) conf.set("spark.memory.offHeap.size", most.toString)
     new TaskMemoryManager(UnifiedMemoryManager(conf, 1), 0)
   }
 
-  for (mode <- Seq("on heap" -> false, "off heap" -> true))
-    test(s"what was put is what one gets, through frees in any sequence (${mode._1})") {
+  private class Target extends SpillTarget {
+    val file: File = File.createTempFile("plait", "spill")
+    var bytes = 0L
+    override def newFile(): Option[File] = Some(file)
+    override def count(more: Long): Unit = bytes += more
+  }
+
+  private def store(manager: TaskMemoryManager, fields: Int) =
+    new PagedRowStore(manager, fields, new Target)
+
+  private val modes = for {
+    (mode, offHeap) <- Seq("on heap" -> false, "off heap" -> true)
+    (room, most) <- Seq("in memory" -> (64L << 20), "mostly on disk" -> (1L << 19))
+  } yield (s"$mode, $room", offHeap, most)
+
+  for ((mode, offHeap, most) <- modes)
+    test(s"what was put is what one gets, through frees in any sequence ($mode)") {
       val random = new Random(7)
-      val manager = memory(mode._2)
-      val store = new PagedRowStore(manager, 2)
+      val manager = memory(offHeap, most)
+      val target = new Target
+      val store = new PagedRowStore(manager, 2, target)
       val row = Rows.of(LongType, BinaryType)
       val live = mutable.Map.empty[Long, UnsafeRow]
       for (step <- 1 to 20000)
@@ -59,13 +82,15 @@ class RowsAndKeysLaws extends munit.FunSuite {
           live -= handle
         }
       live.foreach { case (handle, put) => assertEquals(store.get(handle), put) }
+      assertEquals(target.bytes > 0, most < (1L << 20), s"${target.bytes} bytes spilled")
       store.clear()
       assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")
+      assert(target.bytes == 0 || !target.file.exists, "the file was left behind")
     }
 
   test("rows that die in the sequence in which they came need few pages") {
     val manager = memory()
-    val store = new PagedRowStore(manager, 1)
+    val store = this.store(manager, 1)
     val row = Rows.of(LongType)(Seq(1L))
     val queue = mutable.Queue.empty[Long]
     for (_ <- 1 to 1000000) {

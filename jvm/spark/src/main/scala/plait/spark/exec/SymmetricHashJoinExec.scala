@@ -152,7 +152,9 @@ final class SymmetricHashJoinTask(
   def join(inputs: BySide[Iterator[InternalRow]]): Iterator[InternalRow] = {
     val context = TaskContext.get()
     val keys = HashKeyTable.of(KeyForm.of(sides.left.keys))
-    val stores = sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size))
+    val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
+    val stores =
+      sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
     val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
     val roles = JoinOutput.roles(joinType).get
     val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles)

@@ -15,14 +15,26 @@ import plait.{BySide, Side}
   * }}}
   */
 object CollectedPlan {
+
+  /** To solve a row's interval takes as long as to compare it with so many rows, or more. */
+  private val EnoughToSolve = 2000
+
+  /** @param partners
+    *   so many collected rows a streamed one would be compared with without an index, if known
+    */
   def of(
       join: JoinToPlan,
       collected: Side,
+      partners: Option[BigInt],
       children: BySide[SparkPlan]
   ): Either[WhyNot, SparkPlan] =
     for {
       expression <- join.residual.toRight(WhyNot.NoComparison())
       found <- JoinIntervals.of(new JoinCondition(expression, join.children), collected)
+      _ <- partners
+        .filter(_ < EnoughToSolve && found.cost == JoinIntervals.Solved)
+        .map(few => WhyNot.FewPartners(collected, few.toLong))
+        .toLeft(())
     } yield {
       def at[A](own: A, other: A): BySide[A] =
         BySide.make(side => if (side eq collected) own else other)

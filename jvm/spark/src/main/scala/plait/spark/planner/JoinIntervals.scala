@@ -16,6 +16,7 @@ final case class JoinIntervals(
     fixed: IntervalExpressions,
     seeking: IntervalExpressions,
     shape: JoinIntervals.Shape,
+    cost: JoinIntervals.Cost,
     fixedText: String,
     seekingText: String
 )
@@ -34,6 +35,11 @@ object JoinIntervals {
   /** Two values that are not compared with each other. */
   case object Mixed extends Shape
 
+  /** What a seeking row's interval takes. */
+  sealed trait Cost
+  case object Computed extends Cost
+  case object Solved extends Cost
+
   /** Beyond this many candidates, trying them costs more than it is likely to find. */
   private val MostCandidates = 3
 
@@ -50,6 +56,7 @@ object JoinIntervals {
         if (choice.isPoint) Point
         else if (choice.low.order.domain == choice.high.order.domain) Stretch
         else Mixed,
+        Computed,
         s"[${choice.low.order}, ${choice.high.order}]",
         s"${PruningText.interval(choice.high.bounds, choice.low.bounds)}, by $conjuncts"
       )
@@ -69,6 +76,7 @@ object JoinIntervals {
           IntervalExpressions.collected(reach, condition.whole),
           IntervalExpressions.streamed(reach, condition.whole),
           Point,
+          Solved,
           s"[${reach.order}, ${reach.order}]",
           s"what is solved for each row, by ${condition.expression}"
         )

@@ -26,8 +26,11 @@ object JoinMode extends JoinSelectionHelper {
   /** Both sides are dealt to tasks by key. */
   case object Partitioned extends JoinMode
 
-  /** One side is sent to every executor, the other stays where it is. */
-  final case class Collected(side: Side) extends JoinMode
+  /** One side is sent to every executor, the other stays where it is.
+    * @param partners
+    *   with how many rows of it, at most, one of the other would have to be compared, if known
+    */
+  final case class Collected(side: Side, partners: Option[BigInt]) extends JoinMode
 
   /** With fewer rows to a key than this, going through all of them is quicker than an index. */
   private val EnoughPartners = 16
@@ -65,15 +68,22 @@ object JoinMode extends JoinSelectionHelper {
     val small = smallSide(join, conf)
     if (hinted.isEmpty && join.strategies.contains(BROADCAST))
       Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
-    else if (!join.hasKeys) small.map(Collected(_)).toRight(RangeSplit.whyNot(join))
+    else if (!join.hasKeys) small.map(whole(join, _)).toRight(RangeSplit.whyNot(join))
     else if (choice == JoinStrategyChoice.Always && hinted.isEmpty) Right(Partitioned)
     else
       small match {
         case None => Right(Partitioned)
         case Some(side) if conf.adaptiveExecutionEnabled => Left(WhyNot.BroadcastFirst(side))
-        case Some(side) => Right(Collected(side))
+        case Some(side) => whyBroadcast(join, side).toLeft(whole(join, side))
       }
   }
+
+  private def whole(join: JoinToPlan, side: Side): Collected = Collected(side, join.rows(side))
+
+  /** Spark's own broadcast join does something that a collected one does not. */
+  private def whyBroadcast(join: JoinToPlan, side: Side): Option[WhyNot] =
+    if (prunesPartitions(join.children(side.other))) Some(WhyNot.PartitionsPruned(side.other))
+    else None
 
   /** The side that Spark would broadcast, by a hint or by its size. */
   def smallSide(join: JoinToPlan, conf: SQLConf): Option[Side] =
@@ -97,7 +107,7 @@ object JoinMode extends JoinSelectionHelper {
     case _ if !mayCollect(join, side) => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
     case BroadcastPartitioning(HashedRelationBroadcastMode(_, false)) if join.hasKeys =>
       ofKeys(join, side, stage)
-    case BroadcastPartitioning(IdentityBroadcastMode) if !join.hasKeys => Right(Collected(side))
+    case BroadcastPartitioning(IdentityBroadcastMode) if !join.hasKeys => Right(whole(join, side))
     case _ => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
   }
 
@@ -111,16 +121,16 @@ object JoinMode extends JoinSelectionHelper {
       side: Side,
       stage: BroadcastQueryStageExec
   ): Either[WhyNot, JoinMode] =
-    if (prunesPartitions(join.children(side.other)))
-      Left(WhyNot.PartitionsPruned(side.other))
-    else {
-      val partners = BroadcastRelation.rowsPerKey(stage.executeBroadcast[Any]().value)
-      Either.cond(
-        partners >= EnoughPartners,
-        Collected(side),
-        WhyNot.FewPartners(side, math.ceil(partners).toLong)
-      )
-    }
+    if (!stage.isMaterialized) Left(WhyNot.BroadcastFirst(side))
+    else
+      whyBroadcast(join, side).toLeft(()).flatMap { _ =>
+        val partners = BroadcastRelation.rowsPerKey(stage.executeBroadcast[Any]().value)
+        Either.cond(
+          partners >= EnoughPartners,
+          Collected(side, Some(BigInt(math.ceil(partners).toLong))),
+          WhyNot.FewPartners(side, math.ceil(partners).toLong)
+        )
+      }
 
   private def prunesPartitions(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruning])))

@@ -3,12 +3,12 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinStrategyHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.StringType
 
-import plait.BySide
+import plait.{BySide, Side}
 
 /** A logical join taken apart:
   *
@@ -30,6 +30,21 @@ final case class JoinToPlan(
 ) {
   val children: BySide[LogicalPlan] = BySide(join.left, join.right)
   def hasKeys: Boolean = keys.left.nonEmpty
+
+  /** For people; Spark has no name for the join that `EXISTS` under an OR becomes. */
+  def typeName: String = joinType match {
+    case _: ExistenceJoin => "EXISTS"
+    case other => other.sql
+  }
+
+  /** How many rows a side has, by what Spark knows or would guess; None where it knows nothing. */
+  def rows(side: Side): Option[BigInt] = {
+    val plan = children(side)
+    val width = plan.output.map(_.dataType.defaultSize.toLong).sum + 8
+    plan.stats.rowCount.orElse(
+      Some(plan.stats.sizeInBytes).filter(_ < plan.conf.defaultSizeInBytes).map(_ / width)
+    )
+  }
 
   def strategies: Seq[JoinStrategyHint] =
     Seq(join.hint.leftHint, join.hint.rightHint).flatten.flatMap(_.strategy)

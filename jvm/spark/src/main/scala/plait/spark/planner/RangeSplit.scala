@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   EqualTo,
   Explode,
   Expression,
+  GetArrayItem,
   Greatest,
   Least,
   Literal,
@@ -25,6 +26,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.types.{ArrayType, DoubleType, IntegerType}
+import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 import plait.order.WhyNot
 import plait.spark.plan.PlaitJoinHint
@@ -63,6 +65,7 @@ object RangeSplit extends Rule[LogicalPlan] {
   /** All pairs of so many are soon compared. */
   private val FewPairs = BigInt(10).pow(8)
   private val SampledRows = 200000
+  private val LeastShare = BigDecimal(0.01)
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val settings = PlaitConf(conf)
@@ -99,10 +102,11 @@ object RangeSplit extends Rule[LogicalPlan] {
   private def split(join: JoinToPlan, settings: PlaitConf): Either[WhyNot, LogicalPlan] = {
     val isWanted = settings.joinStrategy == JoinStrategyChoice.Always ||
       join.strategies.contains(PlaitJoinHint.SYMMETRIC_HASH)
-    val pairs = rows(join.children.left) * rows(join.children.right)
+    val pairs =
+      for (left <- join.rows(Side.Left); right <- join.rows(Side.Right)) yield left * right
     for {
       condition <- join.residual.toRight(WhyNot.NoComparison())
-      _ <- Either.cond(isWanted || pairs >= FewPairs, (), WhyNot.FewPairs(pairs.toLong))
+      _ <- pairs.filter(_ < FewPairs && !isWanted).map(n => WhyNot.FewPairs(n.toLong)).toLeft(())
       plan <- choice(join, new JoinCondition(condition, join.children)).map {
         case (home, intervals) => joined(join, home, intervals)
       }
@@ -120,7 +124,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     usable
       .find { case (_, intervals) => intervals.shape == Point }
       .orElse(usable.headOption)
-      .toRight(whys.headOption.getOrElse(WhyNot.NotSplit(join.joinType.sql)))
+      .toRight(whys.headOption.getOrElse(WhyNot.NotSplit(join.typeName)))
   }
 
   private def homes(joinType: JoinType): Seq[Side] = joinType match {
@@ -138,7 +142,8 @@ object RangeSplit extends Rule[LogicalPlan] {
     }
 
   private def joined(join: JoinToPlan, home: Side, intervals: JoinIntervals): LogicalPlan = {
-    val cuts = ScalarSubquery(cutsOf(join.children(home), intervals.fixed.low))
+    val share = join.rows(home).fold(1.0)(shareOf)
+    val cuts = ScalarSubquery(cutsOf(join.children(home), intervals.fixed.low, share))
     val isPoint = intervals.shape == Point
     val sides = BySide.make { side =>
       val child = join.children(side)
@@ -149,7 +154,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     val sameRange = EqualTo(sides.left.range, sides.right.range)
     val once =
       if (isPoint) Nil
-      else Seq(EqualTo(sides.left.range, Greatest(Seq(sides.left.first, sides.right.first))))
+      else Seq(EqualTo(sides.left.range, keyOf(Greatest(Seq(sides.left.first, sides.right.first)))))
     val condition = (sameRange +: once :+ join.residual.get).reduce(And(_, _))
     val split = join.join.copy(
       left = sides.left.plan,
@@ -167,7 +172,7 @@ object RangeSplit extends Rule[LogicalPlan] {
       interval: IntervalExpressions,
       cuts: Expression
   ): Ranged = {
-    val range = Alias(Coalesce(Seq(RangeOf(interval.low, cuts), Literal(0))), "range")()
+    val range = Alias(keyOf(Coalesce(Seq(RangeOf(interval.low, cuts), Literal(0)))), "range")()
     Ranged(Project(child.output :+ range, child), range.toAttribute, range.toAttribute)
   }
 
@@ -178,7 +183,7 @@ object RangeSplit extends Rule[LogicalPlan] {
   ): Ranged = {
     val from = Alias(RangeOf(Least(interval.ends), cuts), "first")()
     val to = Alias(RangeOf(Greatest(interval.ends), cuts), "last")()
-    val range = AttributeReference("range", IntegerType, nullable = false)()
+    val number = AttributeReference("number", IntegerType, nullable = false)()
     val ends = Project(child.output ++ Seq(from, to), child)
     // Of numbers it asks for no zone, and yet wants one.
     val all =
@@ -188,18 +193,27 @@ object RangeSplit extends Rule[LogicalPlan] {
       unrequiredChildIndex = Seq(ends.output.size - 1),
       outer = false,
       qualifier = None,
-      generatorOutput = Seq(range),
+      generatorOutput = Seq(number),
       ends
     )
-    Ranged(each, range, from.toAttribute)
+    val range = Alias(keyOf(number), "range")()
+    Ranged(Project(ends.output.init :+ range, each), range.toAttribute, from.toAttribute)
   }
 
+  /** So many rows are enough for the cuts; the sizes may be guessed much too high. */
+  private def shareOf(rows: BigInt): Double =
+    (BigDecimal(SampledRows) / BigDecimal(rows.max(1))).max(LeastShare).min(1).toDouble
+
   /** As many ranges as the join has tasks. */
-  private def cutsOf(home: LogicalPlan, rank: Expression): LogicalPlan = {
-    val count = math.max(conf.numShufflePartitions, 2)
+  private def count: Int = math.max(conf.numShufflePartitions, 2)
+
+  /** The key of each range: Spark's shuffle sends these to one task each. */
+  private def keyOf(range: Expression): Expression =
+    GetArrayItem(Literal.create(RangeSplit.keys(count), ArrayType(IntegerType, false)), range)
+
+  private def cutsOf(home: LogicalPlan, rank: Expression, share: Double): LogicalPlan = {
     val quantiles = (1 until count).map(_.toDouble / count).toArray
     val ranked = Alias(rank, "rank")()
-    val share = (BigDecimal(SampledRows) / BigDecimal(rows(home).max(1))).min(1).toDouble
     val ranks = Project(Seq(ranked), home)
     val sample =
       if (share < 1) Sample(0, share, withReplacement = false, Some(1L), ranks) else ranks
@@ -213,9 +227,26 @@ object RangeSplit extends Rule[LogicalPlan] {
     )
   }
 
-  /** What Spark knows, or would guess. */
-  private def rows(plan: LogicalPlan): BigInt = plan.stats.rowCount.getOrElse {
-    val width = plan.output.map(_.dataType.defaultSize.toLong).sum + 8
-    plan.stats.sizeInBytes / width
+  /** For each of n tasks a number that Spark's shuffle deals to it: by hash of the number alone, some
+    * tasks would get several ranges, and some none.
+    */
+  private[planner] def keys(n: Int): Array[Int] = {
+    val found = new Array[Int](n)
+    val isFound = new Array[Boolean](n)
+    var missing = n
+    var number = 0
+    // Invariant: of the numbers before `number`, the first of each task stands in `found`.
+    while (missing > 0) {
+      val task = Math.floorMod(Murmur3_x86_32.hashInt(number, ShuffleSeed), n)
+      if (!isFound(task)) {
+        found(task) = number
+        isFound(task) = true
+        missing -= 1
+      }
+      number += 1
+    }
+    found
   }
+
+  private val ShuffleSeed = 42
 }

@@ -81,7 +81,8 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
       mode <- JoinMode.of(join, choice, SQLConf.get)
       node <- mode match {
         case JoinMode.Partitioned => PartitionedPlan.of(join, choice, children)
-        case JoinMode.Collected(side) => CollectedPlan.of(join, side, children)
+        case JoinMode.Collected(side, partners) =>
+          CollectedPlan.of(join, side, partners, children)
       }
     } yield node
   }
@@ -91,7 +92,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
     def unless(holds: Boolean)(why: => WhyNot) = if (holds) None else Some(why)
     unless(!join.join.isStreaming)(WhyNot.StreamingInput())
       .orElse(unless(JoinOutput.roles(join.joinType).isDefined) {
-        WhyNot.JoinTypeNotSupported(join.joinType.sql)
+        WhyNot.JoinTypeNotSupported(join.typeName)
       })
       .orElse(hintedOtherwise(join))
       .orElse(unless(choice != JoinStrategyChoice.Never) {

@@ -17,7 +17,7 @@ import plait.Side
   * peakBuffered           the most rows of both sides together that one task held at once
   * numOutputRows          rows that came out: of an inner join the sum of both
   * sortTime               time that sorting took, where the join sorts its inputs itself
-  * spillSize              bytes of its inputs that it wrote to disk
+  * spillSize              bytes that it wrote to disk: of its inputs while sorting, and of rows held
   *
   * of a join with a collected side
   * collectedRows          rows of the collected side that have a key and an interval

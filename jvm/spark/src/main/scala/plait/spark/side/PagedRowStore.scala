@@ -3,7 +3,7 @@ package plait.spark.side
 
 import java.util
 
-import org.apache.spark.memory.{MemoryConsumer, TaskMemoryManager}
+import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.memory.MemoryBlock
@@ -28,9 +28,13 @@ import plait.join.RowStore
   *   1. `get` gives one row object that points into the page.
   *   2. Pages grow from 64 KiB to 1 MiB, so that a small join takes little. A row that is larger has a
   *      page of its own, which goes back to Spark with it.
-  *   3. Memory that Spark does not grant is Spark's out-of-memory error; nothing spills yet.
+  *   3. Under pressure pages go to a file, all but the one that is being filled and the one in which
+  *      the row given last lies. Their rows are read from there; they do not come back into memory.
+  *
+  * @param target
+  *   where the file is made, and its bytes are counted
   */
-final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
+final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillTarget)
     extends MemoryConsumer(memory, PagedRowStore.SmallestPage, memory.getTungstenMemoryMode)
     with RowStore[UnsafeRow] {
   private val pages = new util.ArrayList[MemoryBlock]
@@ -38,7 +42,13 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
   private val emptied = new util.ArrayDeque[Integer]
   // Numbers of pages that were given back.
   private val vacant = new util.ArrayDeque[Integer]
+  // For each page its place in the file, and its size; the place is -1 of one in memory.
+  private var places = Array.fill(8)(PagedRowStore.InMemory)
+  private var sizes = new Array[Long](8)
+  private var file: SpillFile = _
   private var current = -1
+  // The page of the row that was given last.
+  private var pinned = -1
   private var position = 0L
   private var pageSize = PagedRowStore.SmallestPage
   private val row = new UnsafeRow(fields)
@@ -64,17 +74,31 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
   }
 
   def get(handle: Long): UnsafeRow = {
-    val page = pages.get((handle >>> 32).toInt)
-    val at = page.getBaseOffset + (handle & 0xffffffffL)
-    val bytes = Platform.getLong(page.getBaseObject, at).toInt
-    row.pointTo(page.getBaseObject, at + PagedRowStore.LengthBytes, bytes)
+    val number = (handle >>> 32).toInt
+    val offset = handle & 0xffffffffL
+    pinned = number
+    if (places(number) != PagedRowStore.InMemory) file.read(places(number) + offset, row)
+    else {
+      val page = pages.get(number)
+      val at = page.getBaseOffset + offset
+      val bytes = Platform.getLong(page.getBaseObject, at).toInt
+      row.pointTo(page.getBaseObject, at + PagedRowStore.LengthBytes, bytes)
+    }
     row
   }
 
   def free(handle: Long): Unit = {
     val page = (handle >>> 32).toInt
     live(page) -= 1
-    if (live(page) == 0) { if (page == current) position = 0 else retire(page) }
+    if (live(page) == 0) {
+      if (page == current) position = 0
+      else if (places(page) == PagedRowStore.InMemory) retire(page)
+      else {
+        file.free(places(page), sizes(page))
+        places(page) = PagedRowStore.InMemory
+        vacant.push(page)
+      }
+    }
   }
 
   private def retire(page: Int): Unit =
@@ -91,28 +115,73 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int)
     pages.forEach(page => if (page != null) freePage(page))
     pages.clear()
     live = new Array[Int](8)
+    places = Array.fill(8)(PagedRowStore.InMemory)
+    sizes = new Array[Long](8)
     emptied.clear()
     vacant.clear()
     current = -1
+    pinned = -1
+    if (file != null) file.close()
+    file = null
   }
 
-  /** Nothing can be spilled: every stored row may still be probed for. */
-  override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
+  /** Empty pages first; then the newest, whose rows will be held the longest. */
+  override def spill(size: Long, trigger: MemoryConsumer): Long = {
+    val before = getUsed
+    while (!emptied.isEmpty && before - getUsed < size) giveBack(emptied.pop())
+    var number = pages.size - 1
+    // Invariant: pages above `number` are in the file, or have to stay in memory.
+    while (number >= 0 && before - getUsed < size && hasFile) {
+      val stays = number == current || number == pinned || live(number) == 0
+      if (pages.get(number) != null && !stays) toFile(number)
+      number -= 1
+    }
+    before - getUsed
+  }
+
+  private def hasFile: Boolean = {
+    if (file == null) target.newFile().foreach(made => file = new SpillFile(made))
+    file != null
+  }
+
+  private def toFile(number: Int): Unit = {
+    val page = pages.get(number)
+    sizes(number) = page.size
+    places(number) = file.write(page)
+    pages.set(number, null)
+    freePage(page)
+    target.count(sizes(number))
+  }
 
   private def turnPage(needed: Long): Unit = {
     if (current >= 0 && live(current) == 0) retire(current)
     position = 0
     // Invariant: the pages taken off were too small for a row that has come, and went back.
     while (!emptied.isEmpty && pages.get(emptied.peek).size < needed) giveBack(emptied.pop())
+    // The page that is full may go to the file, to make room for the next.
+    current = -1
     current = if (emptied.isEmpty) newPage(needed) else emptied.pop()
   }
 
+  /** Where there is no room for a large page there may be for a small one. */
+  private def allocated(needed: Long): MemoryBlock =
+    try allocatePage(math.max(pageSize, needed))
+    catch {
+      case _: SparkOutOfMemoryError if pageSize > PagedRowStore.SmallestPage =>
+        pageSize = PagedRowStore.SmallestPage
+        allocatePage(math.max(pageSize, needed))
+    }
+
   private def newPage(needed: Long): Int = {
-    val page = allocatePage(math.max(pageSize, needed))
+    val page = allocated(needed)
     pageSize = math.min(pageSize * 2, PagedRowStore.LargestPage)
     if (vacant.isEmpty) {
       pages.add(page)
-      if (pages.size > live.length) live = util.Arrays.copyOf(live, pages.size * 2)
+      if (pages.size > live.length) {
+        live = util.Arrays.copyOf(live, pages.size * 2)
+        sizes = util.Arrays.copyOf(sizes, pages.size * 2)
+        places = places.padTo(pages.size * 2, PagedRowStore.InMemory)
+      }
       pages.size - 1
     } else {
       val number = vacant.pop()
@@ -126,4 +195,5 @@ object PagedRowStore {
   private val SmallestPage = 64L * 1024
   private val LargestPage = 1024L * 1024
   private val LengthBytes = 8
+  private val InMemory = -1L
 }

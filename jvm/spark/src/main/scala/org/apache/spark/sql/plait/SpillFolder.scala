@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.apache.spark.sql.plait
+
+import java.io.File
+
+import org.apache.spark.{SparkEnv, TaskContext}
+
+/** Where a task of Spark's puts what does not fit in memory.
+  *
+  * It stands in this package because Spark's disk manager and task counters do not show outside of it.
+  */
+object SpillFolder {
+
+  /** A new file in Spark's local folders (`spark.local.dir`), which go when the application ends. */
+  def newFile(): File = SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()._2
+
+  /** Does Spark encrypt what it writes (`spark.io.encryption.enabled`)? */
+  def isEncrypted: Boolean = SparkEnv.get.securityManager.getIOEncryptionKey().isDefined
+
+  /** Counts in the task's own metrics, as Spark's sorts do. */
+  def count(bytes: Long): Unit = Option(TaskContext.get()).foreach { context =>
+    context.taskMetrics().incDiskBytesSpilled(bytes)
+    context.taskMetrics().incMemoryBytesSpilled(bytes)
+  }
+}
