@@ -51,6 +51,7 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
   private var pinned = -1
   private var position = 0L
   private var pageSize = PagedRowStore.SmallestPage
+  private var owner: Thread = _
   private val row = new UnsafeRow(fields)
 
   def put(source: UnsafeRow): Long = {
@@ -125,8 +126,13 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
     file = null
   }
 
-  /** Empty pages first; then the newest, whose rows will be held the longest. */
-  override def spill(size: Long, trigger: MemoryConsumer): Long = {
+  /** Empty pages first; then the newest, whose rows will be held the longest. Nothing for another
+    * thread of the task, such as one that feeds Python: this one may be writing.
+    */
+  override def spill(size: Long, trigger: MemoryConsumer): Long =
+    if (Thread.currentThread eq owner) spillHere(size) else 0L
+
+  private def spillHere(size: Long): Long = {
     val before = getUsed
     while (!emptied.isEmpty && before - getUsed < size) giveBack(emptied.pop())
     var number = pages.size - 1
@@ -173,6 +179,7 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
     }
 
   private def newPage(needed: Long): Int = {
+    owner = Thread.currentThread
     val page = allocated(needed)
     pageSize = math.min(pageSize * 2, PagedRowStore.LargestPage)
     if (vacant.isEmpty) {
