@@ -2,7 +2,7 @@
 package plait.order
 
 import plait.Side
-import plait.constraint.{Compare, Comparison, Term}
+import plait.constraint.{Compare, Term}
 
 /** The intervals by which the rows of a *collected* side are found for a row of the other, *streamed*
   * side: two rows can match only if theirs meet.
@@ -32,7 +32,7 @@ object IntervalChoice {
   final case class End(order: Term, bounds: Seq[ReachBound])
 
   def best(conjunction: Seq[Compare], collected: Side): Either[WhyNot, IntervalChoice] = {
-    val across = conjunction.filter(c => c.sides.size == 2 && c.op != Comparison.NotEqual)
+    val across = OrderChoice.ending(conjunction)
     val orders = across.flatMap(OrderChoice.candidatesOf(collected, _)).distinct
     val reaches = orders.map(order => order -> Reach.of(collected.other, order, across))
     val lows = reaches.collect { case (o, r) if r.upper.nonEmpty => End(o, r.upper) }

@@ -51,7 +51,7 @@ object OrderChoice {
       offered: BySide[Seq[Order]],
       known: BySide[Seq[Compare]] = BySide(Nil, Nil)
   ): Either[WhyNot, OrderChoice] = {
-    val across = conjunction.filter(c => c.sides.size == 2 && c.op != Comparison.NotEqual)
+    val across = ending(conjunction)
     val candidates = BySide.make(side => across.flatMap(candidatesOf(side, _)).distinct)
     val directions = Seq(Direction.Ascending, Direction.Descending)
     // A reach depends on neither direction, nor on the row's own order.
@@ -83,6 +83,10 @@ object OrderChoice {
       val (own, more) = (choice.reaches(side), Reach.of(side, order, alone))
       Reach(own.lower ++ more.lower, own.upper ++ more.upper)
     })
+
+  /** The comparisons of both sides that can end a reach. */
+  private[order] def ending(conjunction: Seq[Compare]): Seq[Compare] =
+    conjunction.filter(c => c.sides.size == 2 && c.op != Comparison.NotEqual)
 
   /** The terms of a side that a comparison offers to order it by. */
   private[order] def candidatesOf(side: Side, comparison: Compare): Seq[Term] =

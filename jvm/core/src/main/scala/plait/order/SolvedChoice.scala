@@ -14,6 +14,10 @@ object SolvedChoice {
   /** Beyond this many candidates a side, trying them costs more than it is likely to find. */
   private val MostCandidates = 3
 
+  /** The first of them that have ranks. */
+  def tried(candidates: Seq[Term]): Seq[Term] =
+    candidates.filter(t => Rank.of(t.domain).isDefined).take(MostCandidates)
+
   /** @param conditions
     *   for each side the join's condition, with what else is surely known of the *other* side
     * @param candidates
@@ -26,7 +30,7 @@ object SolvedChoice {
       candidates: BySide[Seq[Term]],
       computable: Term => Boolean
   ): Either[WhyNot, SolvedChoice] = {
-    val ranked = candidates.map(_.filter(t => Rank.of(t.domain).isDefined).take(MostCandidates))
+    val ranked = candidates.map(tried)
     val reaches = BySide.make { side =>
       val own = conditions(side).largestOver(side)(computable).toIndexedSeq
       ranked(side.other)

@@ -35,7 +35,7 @@ final class JoinCondition(val expression: Expression, val children: BySide[Logic
   private val belowWithSource = BySide.make(side => compared(filters(side)))
 
   /** Those of its conjuncts that are comparisons. */
-  val across: Seq[Compare] = acrossWithSource.map(_._1)
+  val across: Seq[Compare] = acrossWithSource.map(_._1).distinct
   val below: BySide[Seq[Compare]] = belowWithSource.map(_.map(_._1))
 
   /** How the query wrote a comparison. */

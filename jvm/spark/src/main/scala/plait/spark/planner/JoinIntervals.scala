@@ -2,7 +2,7 @@
 package plait.spark.planner
 
 import plait.Side
-import plait.order.{Direction, IntervalChoice, Rank, SolvedReach, WhyNot}
+import plait.order.{Direction, IntervalChoice, SolvedChoice, SolvedReach, WhyNot}
 import plait.spark.translate.IntervalExpressions
 
 /** The intervals by which the rows of one side, *fixed*, are found for a row of the other, *seeking*
@@ -40,16 +40,13 @@ object JoinIntervals {
   case object Computed extends Cost
   case object Solved extends Cost
 
-  /** Beyond this many candidates, trying them costs more than it is likely to find. */
-  private val MostCandidates = 3
-
   def of(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] =
     byFormulas(condition, fixed).left.flatMap(why => bySolving(condition, fixed).toRight(why))
 
   private def byFormulas(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] =
-    IntervalChoice.best(condition.across.distinct, fixed).map { choice =>
+    IntervalChoice.best(condition.across, fixed).map { choice =>
       val bounds = choice.high.bounds ++ choice.low.bounds
-      val conjuncts = bounds.map(_.from).distinct.map(condition.conjunctOf).mkString(" AND ")
+      val conjuncts = PruningText.conjuncts(bounds, condition.conjunctOf)
       JoinIntervals(
         IntervalExpressions.collected(choice, condition.translation),
         IntervalExpressions.streamed(choice, condition.translation),
@@ -65,10 +62,8 @@ object JoinIntervals {
   private def bySolving(condition: JoinCondition, fixed: Side): Option[JoinIntervals] = {
     val term = condition.termFor(fixed.other)
     val own = term.largestOver(fixed.other)(condition.whole.source(_).isDefined).toIndexedSeq
-    condition
-      .sortable(fixed)
-      .filter(order => Rank.of(order.domain).isDefined)
-      .take(MostCandidates)
+    SolvedChoice
+      .tried(condition.sortable(fixed))
       .map(order => new SolvedReach(term, fixed.other, order, own))
       .find(isTwoSided)
       .map { reach =>

@@ -65,7 +65,7 @@ object JoinMode extends JoinSelectionHelper {
       conf: SQLConf
   ): Either[WhyNot, JoinMode] = {
     val hinted = smallSide(join, HintsOnly, conf)
-    val small = smallSide(join, conf)
+    val small = hinted.orElse(smallSide(join, Sizes, conf))
     if (hinted.isEmpty && join.strategies.contains(BROADCAST))
       Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
     else if (!join.hasKeys) small.map(whole(join, _)).toRight(RangeSplit.whyNot(join))

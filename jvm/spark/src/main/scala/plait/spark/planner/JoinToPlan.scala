@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.StringType
 
+import plait.spark.plan.PlaitJoinHint
+import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
 /** A logical join taken apart:
@@ -30,6 +32,11 @@ final case class JoinToPlan(
 ) {
   val children: BySide[LogicalPlan] = BySide(join.left, join.right)
   def hasKeys: Boolean = keys.left.nonEmpty
+
+  /** Which joins Plait is to run; the hint says more than the session. */
+  def choice(conf: PlaitConf): JoinStrategyChoice =
+    if (strategies.contains(PlaitJoinHint.SYMMETRIC_HASH)) JoinStrategyChoice.Always
+    else conf.joinStrategy
 
   /** For people; Spark has no name for the join that `EXISTS` under an OR becomes. */
   def typeName: String = joinType match {

@@ -59,7 +59,7 @@ object PartitionedPlan {
   /** The comparisons of the condition give the reach as formulas, which Spark compiles. */
   private def byFormulas(condition: JoinCondition): Either[WhyNot, Pruning] =
     OrderChoice
-      .best(condition.across.distinct, BySide.make(offered(condition, _)), condition.below)
+      .best(condition.across, BySide.make(offered(condition, _)), condition.below)
       .map { choice =>
         val text = new PruningText(choice, condition.conjunctOf)
         val sides = BySide.make(SideExpressions.of(_, choice, condition.translation))

@@ -20,18 +20,19 @@ final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
   def of(side: Side): String = {
     val reach = choice.reaches(side)
     val pruned = choice.whyNotPruned(side) match {
-      case None => "pruned by " + conjuncts(choice.prunedBy(side))
+      case None => "pruned by " + PruningText.conjuncts(choice.prunedBy(side), conjunct)
       case Some(why) => s"not pruned: $why"
     }
     val within = PruningText.interval(reach.lower, reach.upper)
     s"ordered by ${choice.orders(side)}, reaches ${choice.orders(side.other).term} in $within, $pruned"
   }
-
-  private def conjuncts(bounds: Seq[ReachBound]): String =
-    bounds.map(_.from).distinct.map(conjunct).mkString(" AND ")
 }
 
 object PruningText {
+
+  /** Where bounds come from, as the query wrote it. */
+  def conjuncts(bounds: Seq[ReachBound], conjunct: Compare => String): String =
+    bounds.map(_.from).distinct.map(conjunct).mkString(" AND ")
 
   /** What lies between these bounds, as formulas. */
   def interval(lower: Seq[ReachBound], upper: Seq[ReachBound]): String = {

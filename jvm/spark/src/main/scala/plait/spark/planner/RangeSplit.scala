@@ -83,12 +83,15 @@ object RangeSplit extends Rule[LogicalPlan] {
 
   /** Why a join without an equality, and without a small side, was not split. */
   def whyNot(join: JoinToPlan): WhyNot =
-    split(join, PlaitConf(conf)).left.getOrElse(WhyNot.NeitherSideSmall())
+    home(join, PlaitConf(conf)).left.getOrElse(WhyNot.NeitherSideSmall())
 
   private def attempt(join: JoinToPlan, settings: PlaitConf): LogicalPlan =
     if (join.hasKeys || join.residual.isEmpty || !isOurs(join)) join.join
     else {
-      val plan = split(join, settings).getOrElse(join.join)
+      val plan = home(join, settings).fold(
+        _ => join.join,
+        { case (side, intervals) => joined(join, side, intervals) }
+      )
       require(plan.resolved, s"not resolved: $plan")
       plan
     }
@@ -99,21 +102,22 @@ object RangeSplit extends Rule[LogicalPlan] {
       join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
       JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled
 
-  private def split(join: JoinToPlan, settings: PlaitConf): Either[WhyNot, LogicalPlan] = {
-    val isWanted = settings.joinStrategy == JoinStrategyChoice.Always ||
-      join.strategies.contains(PlaitJoinHint.SYMMETRIC_HASH)
+  /** The home side of a join that is worth a split. */
+  private def home(
+      join: JoinToPlan,
+      settings: PlaitConf
+  ): Either[WhyNot, (Side, JoinIntervals)] = {
+    val isWanted = join.choice(settings) == JoinStrategyChoice.Always
     val pairs =
       for (left <- join.rows(Side.Left); right <- join.rows(Side.Right)) yield left * right
     for {
       condition <- join.residual.toRight(WhyNot.NoComparison())
       _ <- pairs.filter(_ < FewPairs && !isWanted).map(n => WhyNot.FewPairs(n.toLong)).toLeft(())
-      plan <- choice(join, new JoinCondition(condition, join.children)).map {
-        case (home, intervals) => joined(join, home, intervals)
-      }
-    } yield plan
+      found <- choice(join, new JoinCondition(condition, join.children))
+    } yield found
   }
 
-  /** The home side: one whose rows have one range each, if there is one. */
+  /** One whose rows have one range each, if there is one. */
   private def choice(
       join: JoinToPlan,
       condition: JoinCondition

@@ -57,11 +57,14 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
   private def attempt(join: Join): Either[WhyNot, SparkPlan] = {
     val conf = PlaitConf(SQLConf.get)
     val failsOnError = conf.failsOnPlanningError
-    val wanted = conf.joinStrategy
+    // A wrong setting is the user's error, and no failure of planning.
+    val _ = conf.joinStrategy
     if (!conf.enabled) Left(WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false"))
     else
-      try planned(JoinToPlan.of(join), wanted)
-      catch {
+      try {
+        val toPlan = JoinToPlan.of(join)
+        planned(toPlan, toPlan.choice(conf))
+      } catch {
         case NonFatal(e) if !failsOnError =>
           logWarning("Plait failed to plan a join and leaves it to Spark", e)
           Left(WhyNot.PlanningFailed(e.toString))
@@ -70,11 +73,8 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
 
   private def planned(
       join: JoinToPlan,
-      wanted: JoinStrategyChoice
+      choice: JoinStrategyChoice
   ): Either[WhyNot, SparkPlan] = {
-    val choice =
-      if (join.strategies.contains(PlaitJoinHint.SYMMETRIC_HASH)) JoinStrategyChoice.Always
-      else wanted
     def children = BySide(planLater(join.join.left), planLater(join.join.right))
     for {
       _ <- whyNever(join, choice).toLeft(())

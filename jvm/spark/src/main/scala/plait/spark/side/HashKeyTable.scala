@@ -35,15 +35,15 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
 
   def size: Int = count
 
-  def find(key: RowKey): KeyGroup = slots(slotOf(key, hashOf(key)))
+  def find(key: RowKey): HashedKeyGroup = slots(slotOf(key, hashOf(key)))
 
-  def claim(key: RowKey): KeyGroup = {
+  def claim(key: RowKey): HashedKeyGroup = {
     val hash = hashOf(key)
     val slot = slotOf(key, hash)
     if (slots(slot) != null) slots(slot) else fill(slot, key, hash)
   }
 
-  private def fill(slot: Int, key: RowKey, hash: Int): KeyGroup = {
+  private def fill(slot: Int, key: RowKey, hash: Int): HashedKeyGroup = {
     val group = if (spareCount > 0) { spareCount -= 1; spare(spareCount) }
     else newGroup()
     group.hash = hash

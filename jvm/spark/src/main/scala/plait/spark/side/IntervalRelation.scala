@@ -55,7 +55,7 @@ final class IntervalRelation private (
     else {
       val (low, high) = (ends.getLong(0), ends.getLong(1))
       key.takeOff(ends)
-      val group = keys.find(key).asInstanceOf[HashedKeyGroup]
+      val group = keys.find(key)
       if (group == null) null
       else {
         cursor.ask(group.number, low, high)
@@ -116,7 +116,7 @@ object IntervalRelation {
         lows += ends.getLong(0)
         highs += ends.getLong(1)
         key.takeOff(ends)
-        groups += keys.claim(key).asInstanceOf[HashedKeyGroup].number
+        groups += keys.claim(key).number
         rows += row
       }
     }
