@@ -30,6 +30,8 @@ METRICS = {
     "rightRowsIn": "rows read of the right side",
     "leftRowsPruned": "left rows dead before the right side had ended",
     "rightRowsPruned": "right rows dead before the left side had ended",
+    "leftOutOfOrder": "left rows against the declared order",
+    "rightOutOfOrder": "right rows against the declared order",
     "leftPeakBuffered": "most left rows that a task held at once",
     "rightPeakBuffered": "most right rows that a task held at once",
     "peakBuffered": "most rows of both sides that a task held at once",
@@ -53,7 +55,8 @@ class JoinCounters:
     (``leftRowsPruned``, ...), most rows held by a task (``leftPeakBuffered``, ..., ``peakBuffered``
     for both), matches by the side that was searched (``pairsByProbingLeft``, ...), and the rows
     that came out, ``numOutputRows``, for an inner join the sum of both; ``sortTime`` and
-    ``spillSize`` where the join sorted its inputs itself. A join with a collected side has
+    ``spillSize`` where the join sorted its inputs itself; ``leftOutOfOrder``, ``rightOutOfOrder``
+    where an order is declared of the side. A join with a collected side has
     ``collectedRows``, ``probes``, ``candidates`` and ``numOutputRows`` instead. ``trace`` is empty
     unless ``spark.plait.trace.buffered`` was ``true`` when the query ran.
     """

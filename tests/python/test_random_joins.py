@@ -134,7 +134,7 @@ class RandomJoin:
 
     def is_left_to_spark(self, df: DataFrame) -> bool:
         """Say whether a join with a side to broadcast is left to Spark for a reason of its kind."""
-        reasons = ("[ONE_SIDED_REACH]", "[FEW_PARTNERS]", "[NOT_SPLIT]")
+        reasons = ("[ONE_SIDED_REACH]", "[FEW_PARTNERS]", "[KEPT_IN_ONE_TASK]")
         is_other = self.is_broadcast or self.is_keyless
         return is_other and any(reason in plait.explain(df) for reason in reasons)
 

@@ -82,30 +82,44 @@ def test_no_cuts_are_found_in_an_empty_side(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "reason"),
+    "query",
     [
-        (f"points p FULL JOIN ranges r ON {IN_RANGE}", "[NOT_SPLIT]"),
-        (f"ranges a LEFT JOIN ranges b ON {OVERLAP}", "[NOT_SPLIT]"),
-        ("points p JOIN ranges r ON p.x < r.lo", "[ONE_SIDED_REACH]"),
-        ("points p JOIN ranges r ON p.x <> r.lo", "[NO_COMPARISON]"),
+        f"SELECT p.id, r.id FROM points p FULL JOIN ranges r ON {IN_RANGE}",
+        f"SELECT a.id, b.id FROM ranges a LEFT JOIN ranges b ON {OVERLAP}",
+        f"SELECT a.id, b.id FROM ranges a RIGHT JOIN ranges b ON {OVERLAP}",
+        f"SELECT a.id, b.id FROM ranges a FULL JOIN ranges b ON {OVERLAP}",
+        f"SELECT a.id FROM ranges a LEFT SEMI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
+        f"SELECT a.id FROM ranges a LEFT ANTI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
+        f"SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
+        f"(SELECT 1 FROM ranges r WHERE {IN_RANGE})",
     ],
 )
-def test_what_cannot_be_split_is_left_to_spark(
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_what_cannot_be_split_runs_in_one_task_pruned(
+    spark: SparkSession, query: str, adaptive: bool
+) -> None:
+    with settings(spark, ALWAYS | {"spark.sql.adaptive.enabled": adaptive}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert joins_planned(df) == 1
+        assert "range#" not in plait.explain(df)
+        assert plait.counters(df)[0].metrics["peakBuffered"] < 1500
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("points p FULL JOIN ranges r ON p.x < r.lo", "[KEPT_IN_ONE_TASK]"),
+        ("points p JOIN ranges r ON p.x < r.lo", "[KEPT_IN_ONE_TASK]"),
+        ("points p JOIN ranges r ON p.x <> r.lo", "[NOTHING_PRUNED]"),
+        ("points p JOIN ranges r ON p.x + r.lo <> 3", "[NOTHING_PRUNED]"),
+    ],
+)
+def test_a_task_that_would_keep_a_whole_side_is_left_to_spark(
     spark: SparkSession, query: str, reason: str
 ) -> None:
     with settings(spark, ALWAYS):
         assert plait.explain(spark.sql(f"SELECT * FROM {query}")).endswith(reason)
-
-
-def test_exists_under_an_or_is_left_to_spark(spark: SparkSession) -> None:
-    query = (
-        "SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
-        "(SELECT 1 FROM ranges r WHERE p.x BETWEEN r.lo AND r.hi)"
-    )
-    with settings(spark, ALWAYS):
-        df = spark.sql(query)
-        assert plait.explain(df).endswith("[NOT_SPLIT]")
-        assert answer(df) == rows_of_spark(spark, query)
 
 
 @pytest.mark.parametrize("known", [True, False])

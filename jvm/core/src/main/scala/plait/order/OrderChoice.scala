@@ -41,7 +41,7 @@ final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {
 object OrderChoice {
 
   /** @param offered
-    *   orders that a side has without sorting
+    *   orders that a side has without sorting, or nearly
     * @param known
     *   what holds for all rows of a side alone, as the filters below the join say; it narrows what
     *   the other side reaches, and decides nothing
@@ -106,7 +106,7 @@ object OrderChoice {
   private def score(choice: OrderChoice, offered: BySide[Seq[Order]]): Double =
     Side.both.map { side =>
       val order = choice.orders(side)
-      pruningScore(choice, side) + (if (offered(side).headOption.contains(order)) 0.25 else 0)
+      pruningScore(choice, side) + (if (offered(side).contains(order)) 0.25 else 0)
     }.sum
 
   private def pruningScore(choice: OrderChoice, side: Side): Double = {

@@ -6,7 +6,15 @@ import plait.{BySide, Side}
 
 /** The orders of a join whose reaches are solved row by row. */
 final case class SolvedChoice(orders: BySide[Order], reaches: BySide[SolvedReach]) {
-  def isPruned(side: Side): Boolean = reaches(side).ends(orders(side.other).direction)
+
+  /** An end that is the same for all rows comes from what the other side may hold at all, and is passed
+    * only near its end.
+    */
+  def isPruned(side: Side): Boolean = reaches(side).follows(orders(side.other).direction)
+
+  def whyNotPruned(side: Side): Option[WhyNot] =
+    if (isPruned(side)) None
+    else Some(WhyNot.EndlessReach(side, orders(side.other).term.toString))
 }
 
 object SolvedChoice {
@@ -52,11 +60,7 @@ object SolvedChoice {
     choices.maxByOption(choice => Side.both.count(choice.isPruned)) match {
       case Some(best) if Side.both.exists(best.isPruned) => Right(best)
       case Some(best) =>
-        Left(
-          WhyNot.NothingPruned(
-            Side.both.map(s => WhyNot.EndlessReach(s, s"${best.orders(s.other).term}"))
-          )
-        )
+        Left(WhyNot.NothingPruned(Side.both.flatMap(best.whyNotPruned)))
       case None =>
         val nullable = Side.both.flatMap(side =>
           ranked(side).filter(mayBeNull(side)).map(t => WhyNot.NullsMayMatch(side, s"$t"))

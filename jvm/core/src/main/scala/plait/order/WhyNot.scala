@@ -106,11 +106,13 @@ object WhyNot {
         partners.toString
       )
 
-  final case class NeitherSideSmall()
+  /** There is no key to deal the rows of the sides to several tasks by. */
+  final case class KeptInOneTask(why: WhyNot)
       extends WhyNot(
-        "NEITHER_SIDE_SMALL",
-        "the condition has no equality between the sides, and no side whose rows may be collected is " +
-          "small enough to be broadcast; a join of a subquery is not split into ranges"
+        "KEPT_IN_ONE_TASK",
+        "the condition has no equality between the sides and cannot be cut into ranges; and in one task " +
+          s"${why.sentence}",
+        why.code
       )
 
   final case class FewPairs(pairs: Long)
@@ -118,15 +120,6 @@ object WhyNot {
         "FEW_PAIRS",
         s"the condition has no equality between the sides, and their some $pairs pairs are soon compared",
         pairs.toString
-      )
-
-  /** FULL, or an outer, semi or anti join of ranges that overlap. */
-  final case class NotSplit(joinType: String)
-      extends WhyNot(
-        "NOT_SPLIT",
-        s"the condition has no equality between the sides, and a row of this $joinType join would lie in " +
-          "several ranges, where it could not be told once and for all that it has no partner",
-        joinType
       )
 
   /** A row without an order value would have to be kept to the end, and met by every row. */

@@ -9,6 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.enabled             true     everything of Plait, on or off
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
+  * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
@@ -19,6 +20,11 @@ final case class PlaitConf(conf: SQLConf) {
     val names = JoinStrategyChoice.All.map(_.name)
     val value = oneOf(PlaitConf.JoinStrategy, JoinStrategyChoice.Auto.name, names)
     JoinStrategyChoice.All.find(_.name == value).get
+  }
+  def orderViolation: OrderViolation = {
+    val names = OrderViolation.All.map(_.name)
+    val value = oneOf(PlaitConf.OnViolation, OrderViolation.Fail.name, names)
+    OrderViolation.All.find(_.name == value).get
   }
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
@@ -53,9 +59,27 @@ object JoinStrategyChoice {
   val All: Seq[JoinStrategyChoice] = Seq(Auto, Always, Never)
 }
 
+/** What becomes of a row that comes against the order declared of its relation. */
+sealed abstract class OrderViolation(val name: String)
+
+object OrderViolation {
+
+  /** It ends the query with an error. */
+  case object Fail extends OrderViolation("fail")
+
+  /** It is left out, and counted. */
+  case object Drop extends OrderViolation("drop")
+
+  /** It is taken as any other, and counted. */
+  case object Keep extends OrderViolation("keep")
+
+  val All: Seq[OrderViolation] = Seq(Fail, Drop, Keep)
+}
+
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
+  val OnViolation = "spark.plait.order.violation"
   val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"

@@ -3,7 +3,7 @@ package plait.spark
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
-import plait.spark.planner.{HintResolution, RangeSplit, SymmetricHashJoinStrategy}
+import plait.spark.planner._
 
 /** The map of everything that Plait hooks into Spark.
   *
@@ -14,7 +14,11 @@ import plait.spark.planner.{HintResolution, RangeSplit, SymmetricHashJoinStrateg
   *                                                        injected strategies come before Spark's
   * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
   *                                                        known; before Spark orders joins by cost
+  * planner strategy         OrderedByStrategy             a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
+  * resolution               OrderedTables                 tables are known, columns not yet bound
+  * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
+  * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
   * }}}
   *
   * It registers itself by META-INF/services once the jar is on the class path, and by
@@ -26,6 +30,10 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectPreCBORule(_ => RangeSplit)
+    extensions.injectResolutionRule(_ => OrderedTables)
+    extensions.injectCheckRule(_ => OrderedByCheck)
+    extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
+    extensions.injectPlannerStrategy(_ => OrderedByStrategy)
   }
 }

@@ -4,12 +4,12 @@ package plait.spark
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
 import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 
 import plait.constraint.Solver
-import plait.spark.exec.{PlaitJoinExec, SymmetricHashJoinExec}
+import plait.spark.exec.{OrderedByExec, PlaitJoinExec, SymmetricHashJoinExec}
 import plait.spark.planner.SymmetricHashJoinStrategy
 import plait.spark.side.PeakMetric
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
@@ -68,10 +68,27 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       val trace = traceOf(join).toSeq.flatMap(_.value.asScala).map { p =>
         Seq(p.partition.toLong, p.rowsRead, p.left, p.right).asJava
       }
-      val numbers = join.metrics.map { case (name, metric) => name -> PeakMetric.valueOf(metric) }
+      val numbers = join.metrics.map { case (name, metric) =>
+        name -> PeakMetric.valueOf(metric)
+      } ++
+        outOfOrder(join)
       Map("join" -> title(join), "metrics" -> numbers.asJava, "trace" -> trace.asJava).asJava
     }
     new ObjectMapper().writeValueAsString(all.asJava)
+  }
+
+  /** Of sides with a declared order: how many of their rows came against it. */
+  private def outOfOrder(join: PlaitJoinExec): Map[String, Long] =
+    Side.both.flatMap { side =>
+      val checks = checksOf(join.input(side)).map(_.metrics(OrderedByExec.OutOfOrder).value)
+      if (checks.isEmpty) None else Some(s"${side.name}OutOfOrder" -> checks.sum)
+    }.toMap
+
+  /** Those of the join's own inputs, and not of joins below it. */
+  private def checksOf(plan: SparkPlan): Seq[OrderedByExec] = plan match {
+    case check: OrderedByExec => Seq(check)
+    case _: BaseJoinExec => Nil
+    case other => allChildren(other).flatMap(checksOf)
   }
 
   private def allJoins(query: QueryExecution): Seq[BaseJoinExec] =

@@ -23,7 +23,8 @@ import plait.spark.PlaitConf
 import plait.spark.side._
 import plait.{BySide, Side}
 
-/** The pruning symmetric hash join of two inputs that are distributed by key and sorted by order:
+/** The pruning symmetric hash join of two inputs that are distributed by key, or without a key are in
+  * one partition, and sorted by order:
   *
   * {{{
   *   left, sorted by s                       right, sorted by s
@@ -77,7 +78,8 @@ case class SymmetricHashJoinExec(
   }
 
   override def requiredChildDistribution: Seq[Distribution] =
-    Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+    if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
+    else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
 
   /** The sides that do not come in their order and are sorted by the join itself, by rank: Spark's own
     * Sort would compare values and hand each row on through a queue.

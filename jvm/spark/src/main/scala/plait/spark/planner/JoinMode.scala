@@ -26,6 +26,9 @@ object JoinMode extends JoinSelectionHelper {
   /** Both sides are dealt to tasks by key. */
   case object Partitioned extends JoinMode
 
+  /** All rows of both sides go to one task. */
+  case object Gathered extends JoinMode
+
   /** One side is sent to every executor, the other stays where it is.
     * @param partners
     *   with how many rows of it, at most, one of the other would have to be compared, if known
@@ -37,7 +40,7 @@ object JoinMode extends JoinSelectionHelper {
 
   /** {{{
     * no key        one side is small                            Collected
-    *               none is                                      Spark's, if RangeSplit gave it no key
+    *               none is, and RangeSplit gave it no key       Gathered, unless the pairs are few
     * a key         no side is small, or both are dealt already  Partitioned
     *               one is small, by adaptive execution          Spark's broadcast join first; once it
     *                                                            is broadcast its keys are counted:
@@ -68,7 +71,10 @@ object JoinMode extends JoinSelectionHelper {
     val small = hinted.orElse(smallSide(join, Sizes, conf))
     if (hinted.isEmpty && join.strategies.contains(BROADCAST))
       Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
-    else if (!join.hasKeys) small.map(whole(join, _)).toRight(RangeSplit.whyNot(join))
+    else if (!join.hasKeys)
+      small.map(side => Right(whole(join, side))).getOrElse {
+        RangeSplit.fewPairs(join, choice).toLeft(Gathered)
+      }
     else if (choice == JoinStrategyChoice.Always && hinted.isEmpty) Right(Partitioned)
     else
       small match {

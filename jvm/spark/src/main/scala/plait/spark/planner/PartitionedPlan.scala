@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.JoinStrategyChoice
 import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.plan.OrderedBy
 import plait.spark.translate.SideExpressions
 import plait.{BySide, Side}
 
@@ -16,18 +17,35 @@ import plait.{BySide, Side}
   * {{{
   * l.k = r.k AND l.t BETWEEN r.t - 5 AND r.t       left by t, reaches [t, t + 5]; right by t, [t - 5, t]
   * l.k = r.k, with SYMMETRIC_HASH(l, r)            neither is sorted, neither is pruned
+  * a.lo <= b.hi AND b.lo <= a.hi                   no key: all rows in one task, if both are pruned
   * }}}
   */
 object PartitionedPlan {
 
   /** What prunes a join, as expressions and in words. */
-  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[String])
+  final private case class Pruning(
+      sides: BySide[SideExpressions],
+      text: BySide[String],
+      whyNot: BySide[Option[WhyNot]]
+  )
 
   def of(
       join: JoinToPlan,
       choice: JoinStrategyChoice,
       children: BySide[SparkPlan]
-  ): Either[WhyNot, SparkPlan] = pruned(join).left.flatMap(unpruned(_, choice)).map { pruning =>
+  ): Either[WhyNot, SparkPlan] =
+    pruned(join).left.flatMap(unpruned(_, choice)).map(node(join, _, children))
+
+  /** A join without keys. One task that keeps all rows of a side would be worse than many that compare
+    * all pairs.
+    */
+  def gathered(join: JoinToPlan, children: BySide[SparkPlan]): Either[WhyNot, SparkPlan] =
+    for {
+      pruning <- pruned(join)
+      _ <- Side.both.flatMap(pruning.whyNot(_)).headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
+    } yield node(join, pruning, children)
+
+  private def node(join: JoinToPlan, pruning: Pruning, children: BySide[SparkPlan]): SparkPlan =
     SymmetricHashJoinExec(
       join.keys.left,
       join.keys.right,
@@ -40,7 +58,6 @@ object PartitionedPlan {
       children.left,
       children.right
     )(pruning.text)
-  }
 
   private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
     join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>
@@ -52,7 +69,11 @@ object PartitionedPlan {
   private def unpruned(why: WhyNot, choice: JoinStrategyChoice): Either[WhyNot, Pruning] =
     Either.cond(
       choice == JoinStrategyChoice.Always,
-      Pruning(BySide.make(_ => SideExpressions.unpruned), BySide.make(_ => s"not pruned: $why")),
+      Pruning(
+        BySide.make(_ => SideExpressions.unpruned),
+        BySide.make(_ => s"not pruned: $why"),
+        BySide.make(_ => Some(why))
+      ),
       why
     )
 
@@ -63,7 +84,7 @@ object PartitionedPlan {
       .map { choice =>
         val text = new PruningText(choice, condition.conjunctOf)
         val sides = BySide.make(SideExpressions.of(_, choice, condition.translation))
-        Pruning(served(sides, condition), BySide.make(text.of))
+        Pruning(served(sides, condition), BySide.make(text.of), BySide.make(choice.whyNotPruned))
       }
 
   /** No formula does: the solver finds the reach of each row. */
@@ -78,7 +99,7 @@ object PartitionedPlan {
       .map { choice =>
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
         val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
-        Pruning(served(sides, condition), text)
+        Pruning(served(sides, condition), text, BySide.make(choice.whyNotPruned))
       }
   }
 
@@ -94,12 +115,17 @@ object PartitionedPlan {
     }
   }
 
-  /** The order that a side has already, as far as the condition names it. */
-  private def offered(condition: JoinCondition, side: Side): Seq[Order] =
-    condition.children(side).outputOrdering.headOption.toSeq.flatMap {
+  /** The orders that a side has already or that were declared of it, as far as the condition names
+    * them. What was declared is dealt anew by key, and comes in few stretches that are in order.
+    */
+  private def offered(condition: JoinCondition, side: Side): Seq[Order] = {
+    val child = condition.children(side)
+    val declared = child.collect { case OrderedBy(order, _, _, _) => order }
+    (child.outputOrdering.headOption.toSeq ++ declared).flatMap {
       case SortOrder(expression, direction, _, _) =>
         condition.translation.term(expression).map { term =>
           Order(term, if (direction == Ascending) Direction.Ascending else Direction.Descending)
         }
     }
+  }
 }

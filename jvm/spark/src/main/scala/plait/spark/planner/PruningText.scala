@@ -4,7 +4,7 @@ package plait.spark.planner
 import plait.Side
 import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
-import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
+import plait.order.{OrderChoice, ReachBound, SolvedChoice}
 
 /** The pruning of a side in words, for EXPLAIN:
   *
@@ -45,8 +45,7 @@ object PruningText {
   def solved(side: Side, choice: SolvedChoice, condition: String): String = {
     val reached = choice.orders(side.other).term
     val pruned =
-      if (choice.isPruned(side)) s"pruned by $condition"
-      else s"not pruned: ${WhyNot.EndlessReach(side, reached.toString)}"
+      choice.whyNotPruned(side).fold(s"pruned by $condition")(why => s"not pruned: $why")
     s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row, $pruned"
   }
 

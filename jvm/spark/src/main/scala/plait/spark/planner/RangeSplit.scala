@@ -81,17 +81,22 @@ object RangeSplit extends Rule[LogicalPlan] {
       }
   }
 
-  /** Why a join without an equality, and without a small side, was not split. */
-  def whyNot(join: JoinToPlan): WhyNot =
-    home(join, PlaitConf(conf)).left.getOrElse(WhyNot.NeitherSideSmall())
+  /** Why a join without an equality is not worth anything but comparing all pairs. */
+  def fewPairs(join: JoinToPlan, choice: JoinStrategyChoice): Option[WhyNot] =
+    if (choice == JoinStrategyChoice.Always) None
+    else
+      for {
+        left <- join.rows(Side.Left)
+        right <- join.rows(Side.Right)
+        if left * right < FewPairs
+      } yield WhyNot.FewPairs((left * right).toLong)
 
   private def attempt(join: JoinToPlan, settings: PlaitConf): LogicalPlan =
     if (join.hasKeys || join.residual.isEmpty || !isOurs(join)) join.join
     else {
-      val plan = home(join, settings).fold(
-        _ => join.join,
-        { case (side, intervals) => joined(join, side, intervals) }
-      )
+      val plan = home(join, settings).fold[LogicalPlan](join.join) { case (side, intervals) =>
+        joined(join, side, intervals)
+      }
       require(plan.resolved, s"not resolved: $plan")
       plan
     }
@@ -103,32 +108,22 @@ object RangeSplit extends Rule[LogicalPlan] {
       JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled
 
   /** The home side of a join that is worth a split. */
-  private def home(
-      join: JoinToPlan,
-      settings: PlaitConf
-  ): Either[WhyNot, (Side, JoinIntervals)] = {
-    val isWanted = join.choice(settings) == JoinStrategyChoice.Always
-    val pairs =
-      for (left <- join.rows(Side.Left); right <- join.rows(Side.Right)) yield left * right
-    for {
-      condition <- join.residual.toRight(WhyNot.NoComparison())
-      _ <- pairs.filter(_ < FewPairs && !isWanted).map(n => WhyNot.FewPairs(n.toLong)).toLeft(())
-      found <- choice(join, new JoinCondition(condition, join.children))
-    } yield found
-  }
+  private def home(join: JoinToPlan, settings: PlaitConf): Option[(Side, JoinIntervals)] =
+    join.residual.filter(_ => fewPairs(join, join.choice(settings)).isEmpty).flatMap { condition =>
+      choice(join, new JoinCondition(condition, join.children))
+    }
 
   /** One whose rows have one range each, if there is one. */
   private def choice(
       join: JoinToPlan,
       condition: JoinCondition
-  ): Either[WhyNot, (Side, JoinIntervals)] = {
-    val (whys, found) =
-      homes(join.joinType).partitionMap(side => JoinIntervals.of(condition, side).map(side -> _))
-    val usable = found.filter { case (_, intervals) => fits(intervals, join.joinType) }
-    usable
-      .find { case (_, intervals) => intervals.shape == Point }
-      .orElse(usable.headOption)
-      .toRight(whys.headOption.getOrElse(WhyNot.NotSplit(join.typeName)))
+  ): Option[(Side, JoinIntervals)] = {
+    val usable = for {
+      side <- homes(join.joinType)
+      intervals <- JoinIntervals.of(condition, side).toOption
+      if fits(intervals, join.joinType)
+    } yield side -> intervals
+    usable.find { case (_, intervals) => intervals.shape == Point }.orElse(usable.headOption)
   }
 
   private def homes(joinType: JoinType): Seq[Side] = joinType match {

@@ -81,6 +81,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
       mode <- JoinMode.of(join, choice, SQLConf.get)
       node <- mode match {
         case JoinMode.Partitioned => PartitionedPlan.of(join, choice, children)
+        case JoinMode.Gathered => PartitionedPlan.gathered(join, children)
         case JoinMode.Collected(side, partners) =>
           CollectedPlan.of(join, side, partners, children)
       }

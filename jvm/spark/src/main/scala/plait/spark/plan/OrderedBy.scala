@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+
+/** The rows of a relation, of which somebody has declared an order: none comes before the greatest so
+  * far, less a slack. The claim is of each file that is read, or of each partition where none is, and
+  * is checked while it is read.
+  *
+  * {{{
+  * ORDERED(l, seq, 100)             order seq ASC      frontier seq - 100
+  *   seq  500 450 390               390 comes after 500, more than 100 behind: the claim is wrong
+  * }}}
+  *
+  * It is no order that Spark may rely on: files share partitions, a shuffle ends any order, and rows
+  * whose order is NULL stand anywhere. It tells a join by what to sort, and what its data claims.
+  *
+  * @param frontier
+  *   what no later row comes before, as this row alone says; None without slack: the order itself
+  * @param relation
+  *   its name, for people
+  */
+final case class OrderedBy(
+    order: SortOrder,
+    frontier: Option[Expression],
+    relation: String,
+    child: LogicalPlan
+) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override def maxRows: Option[Long] = child.maxRows
+  override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition
+  override protected lazy val validConstraints: ExpressionSet = child.constraints
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): OrderedBy =
+    copy(child = newChild)
+}
+
+object OrderedBy {
+
+  /** An overflow of `order - slack` is no frontier, and no error. */
+  def of(
+      order: SortOrder,
+      slack: Option[Expression],
+      name: String,
+      child: LogicalPlan
+  ): OrderedBy = {
+    val frontier = slack.map { s =>
+      val context = NumericEvalContext(EvalMode.TRY)
+      if (order.direction == Descending) Add(order.child, s, context)
+      else Subtract(order.child, s, context)
+    }
+    OrderedBy(order, frontier, name, child)
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, Literal, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.StringType
+
+/** The hint `ORDERED(relation, order [, slack])`:
+  *
+  * {{{
+  * ORDERED(l, seq)                              ORDERED(l, (a + b), 100)
+  * ORDERED(l, 'seq DESC', INTERVAL 5 SECONDS)   df.hint("ORDERED", "seq DESC", 100)
+  * }}}
+  *
+  * Without a relation it is the only one of the query, or the whole of a DataFrame. A parameter is
+  * taken for what it can be: the last for the slack if it is a number or an interval, the first of what
+  * is left for a relation if there are two.
+  */
+object OrderedHint {
+  val Name = "ORDERED"
+
+  def resolved(parameters: Seq[Any], child: LogicalPlan): LogicalPlan = {
+    val slack = parameters.drop(1).lastOption.flatMap(DeclaredOrder.slack)
+    (if (slack.isDefined) parameters.init else parameters) match {
+      case Seq(order) => ofWhole(declared(order, slack, parameters), child, parameters)
+      case Seq(relation, order) =>
+        val name = HintedRelations.name(relation).getOrElse(throw wrong(parameters))
+        val claim = declared(order, slack, parameters)
+        HintedRelations.changed(Name, name, child)(claim.on(_, name.mkString(".")))
+      case _ => throw wrong(parameters)
+    }
+  }
+
+  private def declared(order: Any, slack: Option[Expression], parameters: Seq[Any]) =
+    DeclaredOrder(sortOrder(order).getOrElse(throw wrong(parameters)), slack)
+
+  private def sortOrder(parameter: Any): Option[SortOrder] = parameter match {
+    case Literal(text, _: StringType) if text != null => DeclaredOrder.order(text.toString)
+    case text: String => DeclaredOrder.order(text)
+    case _: Literal => None
+    case expression: Expression => Some(SortOrder(expression, Ascending))
+    case _ => None
+  }
+
+  /** A query in SQL is not resolved yet when its hints are; a DataFrame is. */
+  private def ofWhole(claim: DeclaredOrder, child: LogicalPlan, parameters: Seq[Any]) =
+    HintedRelations.all(child) match {
+      case names if child.resolved => claim.on(child, names.headOption.getOrElse("the hinted rows"))
+      case Seq(only) => HintedRelations.changed(Name, Seq(only), child)(claim.on(_, only))
+      case several =>
+        val example = several.headOption.map(name => s": ${written(name +: parameters)}")
+        throw new IllegalArgumentException(
+          s"The hint ${written(parameters)} must name the relation whose rows come in order, one of " +
+            s"${several.mkString(", ")}${example.mkString}."
+        )
+    }
+
+  private def written(parameters: Seq[Any]): String =
+    parameters.map(HintedRelations.shown).mkString(s"$Name(", ", ", ")")
+
+  private def wrong(parameters: Seq[Any]) = new IllegalArgumentException(
+    "The hint ORDERED takes a relation, an order and, where rows may come late, by how much, a number or an " +
+      "interval that is not negative: ORDERED(l, seq), ORDERED(l, 'seq DESC', 100), " +
+      s"ORDERED(l, (a + b), INTERVAL 5 SECONDS). It was ${written(parameters)}."
+  )
+}

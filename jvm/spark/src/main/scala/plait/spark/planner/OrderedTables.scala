@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.internal.SQLConf
+
+import plait.spark.PlaitConf
+
+/** The orders that tables declare of themselves, where they are joined:
+  *
+  * {{{
+  * ALTER TABLE t SET TBLPROPERTIES ('plait.ordered-by' = 'seq DESC', 'plait.ordered-slack' = '100')
+  * }}}
+  *
+  * A hint on the table in a query goes before its properties. A table that is not joined is not
+  * checked.
+  */
+object OrderedTables extends Rule[LogicalPlan] {
+  private val OrderedBy = "plait.ordered-by"
+  private val Slack = "plait.ordered-slack"
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!PlaitConf(SQLConf.get).enabled) plan
+    else
+      plan.resolveOperatorsUpWithPruning(_.containsPattern(JOIN)) {
+        case join: Join if join.childrenResolved => join.mapChildren(declared)
+      }
+
+  /** A relation under this side of a join, with its claim. */
+  private def declared(plan: LogicalPlan): LogicalPlan = plan match {
+    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint =>
+      plan.mapChildren(declared)
+    case relation: LogicalRelation =>
+      relation.catalogTable.fold(plan)(t => claimed(relation, name(t), t.properties.get))
+    case relation: HiveTableRelation =>
+      claimed(relation, name(relation.tableMeta), relation.tableMeta.properties.get)
+    case relation: DataSourceV2Relation =>
+      claimed(relation, relation.name, key => Option(relation.table.properties.get(key)))
+    case other => other
+  }
+
+  private def name(table: CatalogTable) = table.identifier.unquotedString
+
+  private def claimed(
+      relation: LogicalPlan,
+      table: String,
+      property: String => Option[String]
+  ): LogicalPlan = property(OrderedBy).fold(relation) { text =>
+    val order = DeclaredOrder
+      .order(text)
+      .getOrElse(throw wrong(table, OrderedBy, text, "an order, as 'seq DESC'"))
+    order.references.collect { case column: UnresolvedAttribute => column }.foreach { column =>
+      if (relation.resolve(column.nameParts, conf.resolver).isEmpty)
+        throw wrong(
+          table,
+          OrderedBy,
+          text,
+          s"an order of its columns ${relation.output.map(_.name).mkString(", ")}"
+        )
+    }
+    val slack = property(Slack).map { text =>
+      DeclaredOrder
+        .slack(text)
+        .getOrElse(throw wrong(table, Slack, text, "a number or an interval that is not negative"))
+    }
+    DeclaredOrder(order, slack).on(relation, table)
+  }
+
+  private def wrong(table: String, property: String, value: String, wanted: String) =
+    new IllegalArgumentException(
+      s"The table property $property of $table is '$value', but must be $wanted."
+    )
+}

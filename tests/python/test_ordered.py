@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: orders that a hint or a table declares, and rows that come against them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import AnalysisException, IllegalArgumentException
+from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+VIOLATION = "spark.plait.order.violation"
+NEAR = "l.k = r.k AND l.seq BETWEEN r.seq - 5 AND r.seq + 5"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rows(spark: SparkSession) -> None:
+    """10 20 15 NULL 30: in order but for the 15, which comes 5 behind the 20."""
+    spark.sql(
+        "SELECT * FROM VALUES (1, 10, 'a'), (1, 20, 'b'), (1, 15, 'c'), (1, NULL, 'd'), "
+        "(1, 30, 'e') AS l(k, seq, v)"
+    ).coalesce(1).createOrReplaceTempView("l")
+    spark.sql(
+        "SELECT * FROM VALUES (1, 11), (1, 16), (1, 29) AS r(k, seq)"
+    ).createOrReplaceTempView("r")
+
+
+@pytest.fixture
+def table(spark: SparkSession) -> Iterator[str]:
+    """A table of three files, each in order, and a fourth whose rows are not."""
+    spark.sql("CREATE TABLE steps (k INT, seq INT) USING parquet")
+    for first, second in ((5, 6), (1, 2), (3, 3), (30, 29)):
+        rows = spark.createDataFrame([(1, first), (1, second)], "k int, seq int")
+        rows.coalesce(1).write.insertInto("steps")
+    yield "steps"
+    spark.sql("DROP TABLE steps")
+
+
+def hinted(order: str) -> str:
+    return f"SELECT /*+ ORDERED(l, {order}) */ l.v, r.seq FROM l JOIN r ON {NEAR}"
+
+
+def error_of(df: DataFrame) -> str:
+    with pytest.raises(IllegalArgumentException, match="ORDER_VIOLATED") as caught:
+        df.collect()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("order", ["seq, 5", "'seq', '5'", "(k + seq), 5", "seq, 5.5", "v"])
+def test_an_order_that_the_rows_keep_changes_no_row(spark: SparkSession, order: str) -> None:
+    df = spark.sql(hinted(order))
+    assert answer(df) == rows_of_spark(spark, f"SELECT l.v, r.seq FROM l JOIN r ON {NEAR}")
+    assert joins_planned(df) == 1
+
+
+def test_a_row_against_the_order_is_an_error_that_names_both_values(spark: SparkSession) -> None:
+    message = error_of(spark.sql(hinted("seq")))
+    assert "The rows of l are declared to come in the order l.seq ASC, but 15 comes after 20" in (
+        message
+    )
+    assert VIOLATION in message
+    late = error_of(spark.sql(hinted("seq, 4")))
+    assert "15 comes where the slack lets none come before 16 any more" in late
+    assert "but 20 comes after 10" in error_of(spark.sql(hinted("'seq DESC'")))
+
+
+def test_dropped_rows_are_left_out_and_counted(spark: SparkSession) -> None:
+    with settings(spark, {VIOLATION: "drop"}):
+        df = spark.sql(hinted("seq"))
+        assert answer(df) == Counter(["('a', 11)", "('b', 16)", "('e', 29)"])
+        assert plait.counters(df)[0].metrics["leftOutOfOrder"] == 1
+        assert "rightOutOfOrder" not in plait.counters(df)[0].metrics
+
+
+def test_kept_rows_are_taken_as_any_other_and_counted(spark: SparkSession) -> None:
+    with settings(spark, {VIOLATION: "keep"}):
+        df = spark.sql(hinted("seq"))
+        assert answer(df) == rows_of_spark(spark, f"SELECT l.v, r.seq FROM l JOIN r ON {NEAR}")
+        assert plait.counters(df)[0].metrics["leftOutOfOrder"] == 1
+
+
+def test_a_row_that_is_dropped_holds_no_later_one_back(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT * FROM VALUES (9), (1), (2), (9), (10) AS t(seq)").coalesce(1)
+    with settings(spark, {VIOLATION: "drop"}):
+        assert answer(rows.hint("ORDERED", "seq")) == Counter(["(9,)", "(9,)", "(10,)"])
+
+
+def test_a_dataframe_is_hinted_with_or_without_a_name(spark: SparkSession) -> None:
+    names = spark.table("l").hint("ORDERED", "seq DESC", 100).where("v <> 'c'").select("v")
+    assert answer(names) == Counter(["('a',)", "('b',)", "('d',)", "('e',)"])
+    assert "15 comes after 20" in error_of(spark.table("l").hint("ORDERED", "l", "seq"))
+
+
+def test_a_query_of_one_relation_needs_no_name(spark: SparkSession) -> None:
+    assert "15 comes after 20" in error_of(spark.sql("SELECT /*+ ORDERED(seq) */ v FROM l"))
+
+
+def test_rows_that_a_filter_leaves_out_are_not_checked(spark: SparkSession) -> None:
+    df = spark.sql(hinted("seq") + " WHERE l.seq <> 20")
+    assert sum(answer(df).values()) == 4
+
+
+def test_each_file_is_in_order_by_itself(spark: SparkSession, table: str) -> None:
+    query = f"SELECT /*+ ORDERED(l, seq) */ l.seq FROM {table} l JOIN r ON {NEAR}"
+    with settings(spark, {"spark.sql.files.maxPartitionBytes": "1GB"}):
+        assert "29 comes after 30" in error_of(spark.sql(query))
+        df = spark.sql(query + " WHERE l.seq < 29")
+        assert answer(df) == rows_of_spark(spark, query + " WHERE l.seq < 29")
+
+
+def test_a_table_declares_its_order_where_it_is_joined(spark: SparkSession, table: str) -> None:
+    query = f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    assert "29 comes after 30" in error_of(spark.sql(query))
+    assert f"The rows of spark_catalog.default.{table}" in error_of(spark.sql(query))
+    assert len(spark.table(table).collect()) == 8
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-slack' = '1')")
+    assert answer(spark.sql(query)) == rows_of_spark(spark, query)
+    hint = query.replace("SELECT", "SELECT /*+ ORDERED(l, 'seq') */")
+    assert "29 comes after 30" in error_of(spark.sql(hint))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("plait.ordered-by", "nope", "must be an order of its columns k, seq"),
+        ("plait.ordered-by", "seq,", "must be an order, as 'seq DESC'"),
+        ("plait.ordered-slack", "x", "must be a number or an interval that is not negative"),
+        ("plait.ordered-slack", "-1", "must be a number or an interval that is not negative"),
+    ],
+)
+def test_a_wrong_property_is_an_error_that_names_it(
+    spark: SparkSession, table: str, name: str, value: str, sentence: str
+) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{value}')")
+    with pytest.raises(IllegalArgumentException, match=sentence) as caught:
+        spark.sql(f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}")
+    assert f"{name} of spark_catalog.default.{table} is '{value}'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("hint", "sentence"),
+    [
+        ("ORDERED(x, seq)", "The hint ORDERED names x, but the relations of its query are l, r"),
+        ("ORDERED(seq)", "must name the relation whose rows come in order, one of l, r"),
+        ("ORDERED(l, seq, -5)", "not negative: .* It was ORDERED\\(l, seq, -5\\)"),
+        ("ORDERED(l, 'seq,')", "It was ORDERED"),
+        ("ORDERED(l, seq, 1, 2)", "It was ORDERED"),
+        ("ORDERED(l)", "must name the relation"),
+        ("ORDERED(l, v, 5)", "values of the type STRING have no difference"),
+    ],
+)
+def test_a_wrong_hint_is_an_error_that_says_what_is_right(
+    spark: SparkSession, hint: str, sentence: str
+) -> None:
+    with pytest.raises(IllegalArgumentException, match=sentence):
+        spark.sql(f"SELECT /*+ {hint} */ l.v FROM l JOIN r ON {NEAR}")
+
+
+def test_what_cannot_be_sorted_by_is_sparks_own_error(spark: SparkSession) -> None:
+    with pytest.raises(AnalysisException, match=r"`nope` cannot be resolved.*`seq`"):
+        spark.sql(hinted("nope"))
+    with pytest.raises(AnalysisException, match="does not support ordering on type"):
+        spark.sql(hinted("map(k, v)"))
+
+
+def test_a_wrong_setting_is_an_error_that_names_what_there_is(spark: SparkSession) -> None:
+    sentence = "must be one of fail, drop, keep"
+    with (
+        settings(spark, {VIOLATION: "bogus"}),
+        pytest.raises(IllegalArgumentException, match=sentence),
+    ):
+        spark.sql(hinted("seq")).collect()
+
+
+def test_of_two_orders_that_prune_alike_the_declared_one_is_taken(spark: SparkSession) -> None:
+    query = (
+        "SELECT {} count(*) FROM l JOIN r ON l.k = r.k AND l.seq BETWEEN r.seq - 5 AND r.seq + 5"
+    )
+    plain = plait.explain(spark.sql(query.format("")))
+    declared = plait.explain(spark.sql(query.format("/*+ ORDERED(l, 'seq DESC', 100) */")))
+    assert "ASC" in plain
+    assert "DESC" not in plain
+    assert "DESC" in declared
+
+
+def test_without_plait_nothing_is_checked(spark: SparkSession, table: str) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    assert sum(rows_of_spark(spark, f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}").values()) > 0
