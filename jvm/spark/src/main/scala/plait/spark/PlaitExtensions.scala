@@ -19,6 +19,10 @@ import plait.spark.planner._
   * resolution               OrderedTables                 tables are known, columns not yet bound
   * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
   * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
+  * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
+  *                                                        and Spark's rule of skewed joins has run
+  * after the planner        RepartitionAbove              the last that sees a user's repartition,
+  *                                                        which Spark may take out next
   * }}}
   *
   * It registers itself by META-INF/services once the jar is on the class path, and by
@@ -35,5 +39,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)
+    extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
+    extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
   }
 }

@@ -40,6 +40,8 @@ import plait.{BySide, Side}
   *   by what the left side must be sorted within a partition; None where nothing prunes it
   * @param leftRanks
   *   rank, low and high end of a left row, three longs (see [[SideReader]])
+  * @param partitionsSplit
+  *   how many partitions of a side are read in parts, each part by another task
   * @param pruning
   *   for each side what prunes it, in words; part of EXPLAIN, not of the plan's identity
   */
@@ -53,9 +55,26 @@ case class SymmetricHashJoinExec(
     leftRanks: Seq[Expression],
     rightRanks: Seq[Expression],
     left: SparkPlan,
-    right: SparkPlan
+    right: SparkPlan,
+    partitionsSplit: BySide[Int] = BySide(0, 0)
 )(val pruning: BySide[String])
     extends PlaitJoinExec {
+
+  /** Partitions are read in parts, and the partners of a part as often as there are parts: a key has
+    * several tasks.
+    */
+  def isSplit: Boolean = Side.both.exists(partitionsSplit(_) > 0)
+
+  /** This join over inputs of which some partitions are read in parts. */
+  def ofSplit(inputs: BySide[SparkPlan], partitions: BySide[Int]): SymmetricHashJoinExec =
+    copy(left = inputs.left, right = inputs.right, partitionsSplit = partitions)(BySide.make { side =>
+      val n = partitions(side)
+      val text = s"; $n partition${if (n == 1) "" else "s"} split"
+      if (n == 0) pruning(side) else pruning(side) + text
+    })
+
+  /** In Spark's words. */
+  override def nodeName: String = if (isSplit) super.nodeName + "(skew=true)" else super.nodeName
 
   override def output: Seq[Attribute] = {
     def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
@@ -71,6 +90,7 @@ case class SymmetricHashJoinExec(
 
   /** Rows of a side that is filled up with NULL stand where the other side's key is. */
   override def outputPartitioning: Partitioning = joinType match {
+    case _ if isSplit => UnknownPartitioning(left.outputPartitioning.numPartitions)
     case LeftOuter | LeftExistence(_) => left.outputPartitioning
     case RightOuter => right.outputPartitioning
     case FullOuter => UnknownPartitioning(left.outputPartitioning.numPartitions)
@@ -79,6 +99,7 @@ case class SymmetricHashJoinExec(
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
+    else if (isSplit) Seq(UnspecifiedDistribution, UnspecifiedDistribution)
     else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
 
   /** The sides that do not come in their order and are sorted by the join itself, by rank: Spark's own
