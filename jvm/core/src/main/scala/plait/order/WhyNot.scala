@@ -106,6 +106,13 @@ object WhyNot {
         partners.toString
       )
 
+  /** `x NOT IN (SELECT y ...)`: each x is looked up, and one y that is NULL rules all of them out. */
+  final case class NullAware()
+      extends WhyNot(
+        "NULL_AWARE",
+        "Spark looks the column of NOT IN up in a broadcast of the subquery, and knows what NULL does"
+      )
+
   /** There is no key to deal the rows of the sides to several tasks by. */
   final case class KeptInOneTask(why: WhyNot)
       extends WhyNot(

@@ -67,10 +67,11 @@ case class SymmetricHashJoinExec(
 
   /** This join over inputs of which some partitions are read in parts. */
   def ofSplit(inputs: BySide[SparkPlan], partitions: BySide[Int]): SymmetricHashJoinExec =
-    copy(left = inputs.left, right = inputs.right, partitionsSplit = partitions)(BySide.make { side =>
-      val n = partitions(side)
-      val text = s"; $n partition${if (n == 1) "" else "s"} split"
-      if (n == 0) pruning(side) else pruning(side) + text
+    copy(left = inputs.left, right = inputs.right, partitionsSplit = partitions)(BySide.make {
+      side =>
+        val n = partitions(side)
+        val text = s"; $n partition${if (n == 1) "" else "s"} split"
+        if (n == 0) pruning(side) else pruning(side) + text
     })
 
   /** In Spark's words. */

@@ -3,7 +3,6 @@ package plait.spark.planner
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.catalyst.expressions.aggregate.ApproximatePercentile
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   And,
@@ -17,15 +16,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   Greatest,
   Least,
   Literal,
-  ScalarSubquery,
   Sequence
 }
-import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.types.{ArrayType, DoubleType, IntegerType}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN, LIST_SUBQUERY}
+import org.apache.spark.sql.types.{ArrayType, IntegerType}
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 import plait.order.WhyNot
@@ -48,9 +45,9 @@ import plait.{BySide, Side}
   *                                                 in the first range in which both are
   * }}}
   *
-  * The cuts are quantiles of a sample of the home side: a subquery, which Spark runs once before the
-  * join and shares between both sides. That they are the same on both sides is what the rows of the
-  * result hang on; where they lie, only how even the tasks are.
+  * The cuts ([[RangeCuts]]) are a subquery over the home side, which Spark runs once before the join and
+  * shares between both sides. That they are the same on both sides is what the rows of the result
+  * hang on; where they lie, only how even the tasks are.
   *
   * Conventions:
   *   1. A preserved side is the home side, with one range a row; a row whose order is NULL lies in
@@ -58,28 +55,36 @@ import plait.{BySide, Side}
   *   2. A seeking row whose interval is NULL matches nothing and goes nowhere.
   *
   * It is a rule of the optimizer and not a strategy, so that adaptive execution knows the split sides
-  * for nodes of the plan. Subqueries (`EXISTS`) become joins after it, and are not split.
+  * for nodes of the plan. Spark makes joins of subqueries (`EXISTS`, `NOT EXISTS`) only after it; of a
+  * filter whose subqueries it can split, it makes them itself ([[SubqueryJoins]]).
   */
 object RangeSplit extends Rule[LogicalPlan] {
 
   /** All pairs of so many are soon compared. */
   private val FewPairs = BigInt(10).pow(8)
-  private val SampledRows = 200000
-  private val LeastShare = BigDecimal(0.01)
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val settings = PlaitConf(conf)
     if (!settings.enabled || settings.joinStrategy == JoinStrategyChoice.Never) plan
     else
-      plan.transformUpWithPruning(_.containsPattern(JOIN)) { case join: Join =>
-        try attempt(JoinToPlan.of(join), settings)
-        catch {
-          case NonFatal(e) if !settings.failsOnPlanningError =>
-            logWarning("Plait failed to split a join and leaves it to Spark", e)
-            join
-        }
+      plan.transformUpWithPruning(
+        _.containsAnyPattern(JOIN, EXISTS_SUBQUERY, LIST_SUBQUERY)
+      ) {
+        case join: Join => orAsItWas(join, settings)(attempt(_, settings))
+        case filter: Filter if SubqueryJoins.isAskedBy(filter) =>
+          orAsItWas(filter, settings)(attemptSubqueries(_, settings))
       }
   }
+
+  private def orAsItWas[A <: LogicalPlan](plan: A, settings: PlaitConf)(
+      attempt: A => Option[LogicalPlan]
+  ): LogicalPlan =
+    try attempt(plan).getOrElse(plan)
+    catch {
+      case NonFatal(e) if !settings.failsOnPlanningError =>
+        logWarning("Plait failed to split a join and leaves it to Spark", e)
+        plan
+    }
 
   /** Why a join without an equality is not worth anything but comparing all pairs. */
   def fewPairs(join: JoinToPlan, choice: JoinStrategyChoice): Option[WhyNot] =
@@ -91,19 +96,31 @@ object RangeSplit extends Rule[LogicalPlan] {
         if left * right < FewPairs
       } yield WhyNot.FewPairs((left * right).toLong)
 
-  private def attempt(join: JoinToPlan, settings: PlaitConf): LogicalPlan =
-    if (join.hasKeys || join.residual.isEmpty || !isOurs(join)) join.join
-    else {
-      val plan = home(join, settings).fold[LogicalPlan](join.join) { case (side, intervals) =>
-        joined(join, side, intervals)
-      }
-      require(plan.resolved, s"not resolved: $plan")
-      plan
+  private def attempt(plan: Join, settings: PlaitConf): Option[LogicalPlan] = {
+    val join = JoinToPlan.of(plan)
+    val wanted = if (isOurs(join)) home(join, settings) else None
+    wanted.map { case (side, intervals) =>
+      val split = joined(join, side, intervals)
+      require(split.resolved, s"not resolved: $split")
+      split
     }
+  }
 
-  /** Neither a stream, nor small, nor asked of another; and the cuts are surely shared. */
+  /** The filter as joins, if one of them at least is split; else Spark makes them in its own time. */
+  private def attemptSubqueries(filter: Filter, settings: PlaitConf): Option[LogicalPlan] = {
+    var isSplit = false
+    val joins = SubqueryJoins.of(filter) { join =>
+      val split = attempt(join, settings)
+      isSplit ||= split.isDefined
+      split.getOrElse(join)
+    }
+    if (isSplit) Some(joins) else None
+  }
+
+  /** Without a key, neither a stream, nor small, nor asked of another; and the cuts are surely shared.
+    */
   private def isOurs(join: JoinToPlan): Boolean =
-    !join.join.isStreaming && join.residual.forall(_.deterministic) &&
+    !join.hasKeys && !join.join.isStreaming && join.residual.exists(_.deterministic) &&
       join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
       JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled
 
@@ -141,8 +158,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     }
 
   private def joined(join: JoinToPlan, home: Side, intervals: JoinIntervals): LogicalPlan = {
-    val share = join.rows(home).fold(1.0)(shareOf)
-    val cuts = ScalarSubquery(cutsOf(join.children(home), intervals.fixed.low, share))
+    val cuts = RangeCuts.of(join.children(home), intervals.fixed.low, count, join.rows(home))
     val isPoint = intervals.shape == Point
     val sides = BySide.make { side =>
       val child = join.children(side)
@@ -199,32 +215,12 @@ object RangeSplit extends Rule[LogicalPlan] {
     Ranged(Project(ends.output.init :+ range, each), range.toAttribute, from.toAttribute)
   }
 
-  /** So many rows are enough for the cuts; the sizes may be guessed much too high. */
-  private def shareOf(rows: BigInt): Double =
-    (BigDecimal(SampledRows) / BigDecimal(rows.max(1))).max(LeastShare).min(1).toDouble
-
   /** As many ranges as the join has tasks. */
   private def count: Int = math.max(conf.numShufflePartitions, 2)
 
   /** The key of each range: Spark's shuffle sends these to one task each. */
   private def keyOf(range: Expression): Expression =
     GetArrayItem(Literal.create(RangeSplit.keys(count), ArrayType(IntegerType, false)), range)
-
-  private def cutsOf(home: LogicalPlan, rank: Expression, share: Double): LogicalPlan = {
-    val quantiles = (1 until count).map(_.toDouble / count).toArray
-    val ranked = Alias(rank, "rank")()
-    val ranks = Project(Seq(ranked), home)
-    val sample =
-      if (share < 1) Sample(0, share, withReplacement = false, Some(1L), ranks) else ranks
-    val percentile = new ApproximatePercentile(
-      ranked.toAttribute,
-      Literal.create(quantiles, ArrayType(DoubleType, containsNull = false)),
-      Literal(ApproximatePercentile.DEFAULT_PERCENTILE_ACCURACY)
-    )
-    ColumnPruning(
-      Aggregate(Nil, Seq(Alias(percentile.toAggregateExpression(), "cuts")()), sample)
-    )
-  }
 
   /** For each of n tasks a number that Spark's shuffle deals to it: by hash of the number alone, some
     * tasks would get several ranges, and some none.

@@ -19,9 +19,9 @@ import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
 import org.apache.spark.sql.execution.{PartialReducerPartitionSpec, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 
+import plait.BySide
 import plait.spark.PlaitConf
 import plait.spark.exec.SymmetricHashJoinExec
-import plait.BySide
 
 /** Splits the partition of a hot key, so that one key does not make one task: each task reads some of
   * the files that hold the partition on one side, and the whole of it on the other.
@@ -106,9 +106,12 @@ object SkewedPartitions extends Rule[SparkPlan] {
   }
 
   private def partitionsSplit(read: AQEShuffleReadExec): Int =
-    read.partitionSpecs.collect { case part: PartialReducerPartitionSpec =>
-      part.reducerIndex
-    }.distinct.size
+    read.partitionSpecs
+      .collect { case part: PartialReducerPartitionSpec =>
+        part.reducerIndex
+      }
+      .distinct
+      .size
 }
 
 /** Notes on the joins of a plan how a `repartition` at its top wants the rows dealt. Where a join deals

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJoin
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
@@ -95,6 +96,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
       .orElse(unless(JoinOutput.roles(join.joinType).isDefined) {
         WhyNot.JoinTypeNotSupported(join.typeName)
       })
+      .orElse(nullAware(join.join))
       .orElse(hintedOtherwise(join))
       .orElse(unless(choice != JoinStrategyChoice.Never) {
         WhyNot.TurnedOff(s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}")
@@ -103,6 +105,12 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
       .orElse(
         join.residual.filterNot(_.deterministic).map(c => WhyNot.NotDeterministic(c.sql))
       )
+  }
+
+  /** Spark always runs it as a broadcast join that knows of NULL. */
+  private def nullAware(join: Join): Option[WhyNot] = join match {
+    case ExtractSingleColumnNullAwareAntiJoin(_, _) => Some(WhyNot.NullAware())
+    case _ => None
   }
 
   /** A user who names a join strategy gets it; `BROADCAST` says which side is to be collected.
