@@ -47,6 +47,9 @@ import plait.spark.exec.SymmetricHashJoinExec
   * What it does not promise: that a hot key is split evenly, or at all. What one task wrote of a
   * partition stays together, so of a side that one task wrote, nothing is split.
   *
+  * What it costs: of m parts on the left and n on the right each part is read, and sorted, by as many
+  * tasks as the other side has parts. All tasks together do more; the longest does less.
+  *
   * It needs the sizes of finished shuffles, and so adaptive execution. It is a rule of the preparation
   * of stages, as Spark's is, because what it does to a join changes how the join's rows are dealt.
   */
