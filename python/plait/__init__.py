@@ -12,12 +12,15 @@ from plait.errors import PlaitError, PlaitNotLoaded
 # Bound now and not in __getattr__: `plait.session` is a function and a module, and of the two the
 # one that is bound last has the name. Both modules import pyspark only when called.
 from plait.explain import JoinCounters, Sample, counters, explain
+from plait.explanation import ExplainedSide, Explanation
 from plait.files import RowGroup, prune_files
 from plait.interval import Bounds, Interval, Narrowed, Trace
 from plait.session import jar_path, register, session
 
 __all__ = [
     "Bounds",
+    "ExplainedSide",
+    "Explanation",
     "Interval",
     "JoinCounters",
     "Narrowed",

@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plait import _jvm
 from plait.errors import PlaitError
+from plait.explanation import ExplainedSide, Explanation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,20 +71,23 @@ class JoinCounters:
         return "\n".join([self.join, *lines])
 
 
-def explain(df: DataFrame, *, graph: bool = False) -> str:
-    """Return how each join of ``df`` prunes, or why it is left to Spark, as lines of text.
+def explain(df: DataFrame, *, graph: bool = False) -> Explanation:
+    """Return how each join of ``df`` prunes, or why it is left to Spark.
 
-    With ``graph``, the lines of a join of Plait's are followed by the graph of its condition as a
-    Mermaid flowchart in a fenced block, with what is known of each term once the condition is
-    TRUE. A query without a join gives an empty text.
+    The answer is to be printed, iterated, or shown by a notebook. With ``graph``, the lines of a
+    join of Plait's are followed by the graph of its condition as a Mermaid flowchart in a fenced
+    block, with what is known of each term once the condition is TRUE. A query without a join gives
+    an empty text and no rows.
 
     >>> from plait import session
-    >>> explain(session(master="local[2]").range(3))
-    ''
+    >>> list(explain(session(master="local[2]").range(3)))
+    []
     """
     report = _jvm.report(_session(df, "explain"))
     query = _jvm.query_execution(df)
-    return str(report.graphs(query) if graph else report.pruning(query))
+    found = report.explain(query)
+    text = str(report.graphs(query) if graph else found.toString())
+    return Explanation(text, tuple(_side(row) for row in json.loads(str(found.json()))))
 
 
 def counters(df: DataFrame) -> list[JoinCounters]:
@@ -113,6 +117,18 @@ def counters(df: DataFrame) -> list[JoinCounters]:
         )
         for join in joins
     ]
+
+
+def _side(row: Mapping[str, Any]) -> ExplainedSide:
+    return ExplainedSide(
+        row["join"],
+        row["node"],
+        row["side"],
+        row.get("prunedBy"),
+        row.get("code"),
+        tuple(row.get("arguments", ())),
+        row.get("sentence"),
+    )
 
 
 def _session(df: DataFrame, function: str) -> SparkSession:

@@ -265,8 +265,8 @@ def test_explain_draws_the_condition_of_a_join(spark: SparkSession) -> None:
         "SELECT * FROM range(20) l JOIN range(20) r "
         "ON l.id % 2 = r.id % 2 AND r.id BETWEEN l.id AND l.id + 3"
     )
-    found = plait.explain(df, graph=True)
-    assert found.startswith(plait.explain(df))
+    found = str(plait.explain(df, graph=True))
+    assert found.startswith(str(plait.explain(df)))
     assert "```mermaid\nflowchart BT" in found
     assert "AND" in found.split("flowchart BT")[1]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.python.queries import joins_planned, settings
 
+import plait
 from plait.explain import METRICS
 
 if TYPE_CHECKING:
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(ROOT.glob("docs/*.md"))
+FLAGS = re.MULTILINE | re.DOTALL
 KEYS = re.compile(r"^\| `(spark\.plait\.[a-z.-]+)` \| `(\w+)` \|", re.MULTILINE)
 
 
 def statements(page: Path) -> list[str]:
-    blocks = re.findall(r"^```sql\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```sql\n(.*?)^```", page.read_text(), FLAGS)
     return [one.strip() for block in blocks for one in block.split(";\n") if one.strip()]
 
 
@@ -43,13 +45,36 @@ def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession) -> 
     *tables, explain = [s for s in statements(page) if s.startswith(("CREATE TEMP", "EXPLAIN"))]
     for sql in tables:
         session.sql(sql)
-    plan = re.sub(r"#\d+L?", "", session.sql(explain).collect()[0][0])
+    plan = without_numbers(session.sql(explain).collect()[0][0])
     shown = re.findall(r"^    (?:Left|Right): +(.*)$", page.read_text(), re.MULTILINE)
     assert len(shown) == 2
     for line in shown:
         first, last = line.split("...") if "..." in line else (line, "")
         assert first in plan, line
         assert last in plan, line
+
+
+def test_the_rows_of_an_explanation_in_the_guide_are_those_that_come(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = ROOT / "docs" / "interval-join.md"
+    ((block, shown),) = re.findall(
+        r"^```python\n(.*?)^```\n\n((?: {4}[^\n]*\n)+)", page.read_text(), FLAGS
+    )
+    session = spark.newSession()
+    *tables, explain = [s for s in statements(page) if s.startswith(("CREATE", "EXPLAIN"))]
+    for sql in tables:
+        session.sql(sql)
+    join = explain.removeprefix("EXPLAIN FORMATTED ")
+    df = session.sql(f"{join} JOIN orders o2 ON o2.customer = o.customer")
+    exec(block, {"plait": plait, "df": df})
+    printed = without_numbers(capsys.readouterr().out).splitlines()
+    lines = [line.strip() for line in without_numbers(shown).splitlines()]
+    assert lines == [line for line in printed if line in lines], printed
+
+
+def without_numbers(text: str) -> str:
+    return re.sub(r"#\d+L?", "", text)
 
 
 def test_the_guide_and_the_readme_name_every_setting_with_its_default() -> None:

@@ -136,7 +136,7 @@ class RandomJoin:
         """Say whether a join with a side to broadcast is left to Spark for a reason of its kind."""
         reasons = ("[ONE_SIDED_REACH]", "[FEW_PARTNERS]", "[KEPT_IN_ONE_TASK]")
         is_other = self.is_broadcast or self.is_keyless
-        return is_other and any(reason in plait.explain(df) for reason in reasons)
+        return is_other and any(reason in str(plait.explain(df)) for reason in reasons)
 
     def register(self, spark: SparkSession) -> None:
         for name, table in (("lefts", self.left), ("rights", self.right)):

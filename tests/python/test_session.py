@@ -56,7 +56,7 @@ def test_registering_in_a_running_session_adds_the_jar_no_second_time(spark: Spa
 
 
 def test_explain_shows_how_an_interval_join_prunes(spark: SparkSession) -> None:
-    assert "SymmetricHashJoin" in plait.explain(spark.sql(INTERVAL_JOIN))
+    assert "SymmetricHashJoin" in str(plait.explain(spark.sql(INTERVAL_JOIN)))
 
 
 def test_counters_are_those_of_the_run(spark: SparkSession) -> None:

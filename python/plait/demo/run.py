@@ -60,7 +60,7 @@ def run_plait(spark: SparkSession, join: DemoJoin) -> PlaitRun:
         counters = plait.counters(df)
         if len(counters) != 1:
             raise PlaitError(f"{join.title}: Plait was to run this join, and left it to Spark.")
-        return PlaitRun(ran.result, ran.seconds, plait.explain(df), counters[0])
+        return PlaitRun(ran.result, ran.seconds, str(plait.explain(df)), counters[0])
 
 
 def run_stock(spark: SparkSession, join: DemoJoin) -> Run:

@@ -6,7 +6,8 @@ import plait.Side
 /** Why a join is not planned by Plait, or a side of it is not pruned: a code, its arguments and a
   * sentence. The code is stable; the sentence is for people.
   */
-sealed abstract class WhyNot(val code: String, val sentence: String, val arguments: String*) {
+sealed abstract class WhyNot(val code: String, val sentence: String, val arguments: String*)
+    extends Serializable {
   override def toString: String = s"$sentence [$code]"
 }
 
@@ -68,6 +69,14 @@ object WhyNot {
           s"${side.other.name} side ends",
         side.name,
         order
+      )
+
+  /** It is looked up in by rows that come in no order, so each of its rows may still be found. */
+  final case class Collected(side: Side)
+      extends WhyNot(
+        "COLLECTED",
+        s"every executor holds the whole ${side.name} side, and finds its rows by their intervals",
+        side.name
       )
 
   /** Nearly half of all pairs lie in such reaches. */
@@ -137,6 +146,10 @@ object WhyNot {
         side.name,
         order
       )
+
+  /** Spark planned it in a session without Plait, or by a rule that comes before Plait's. */
+  final case class NotAsked()
+      extends WhyNot("NOT_ASKED", "Plait was not asked when the join was planned")
 
   final case class PlanningFailed(error: String)
       extends WhyNot(

@@ -5,10 +5,11 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
-import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.joins.{BaseJoinExec, SortMergeAsOfJoinExec}
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 
 import plait.constraint.Solver
+import plait.order.WhyNot
 import plait.spark.exec.{OrderedByExec, PlaitJoinExec, SymmetricHashJoinExec}
 import plait.spark.planner.SymmetricHashJoinStrategy
 import plait.spark.side.PeakMetric
@@ -28,14 +29,15 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       .orElse(sys.props.get("plait.version"))
       .getOrElse("unknown")
 
-  /** A few lines for each join: its condition, and what prunes each side; or why it is Spark's. */
-  def pruning(query: QueryExecution): String = allJoins(query).map(lines).mkString("\n")
+  def explain(query: QueryExecution): Explanation =
+    new Explanation(allJoins(query).map(explained))
 
-  /** The same, each of Plait's joins followed by the graph of its condition as a Mermaid flowchart, in
-    * a fenced block: its terms, and what is known of each once the condition is TRUE.
+  /** The lines of [[explain]], those of Plait's joins each followed by the graph of its condition as
+    * a Mermaid flowchart, in a fenced block: its terms, and what is known of each once it is TRUE.
     */
-  def graphs(query: QueryExecution): String =
-    allJoins(query).map(join => (lines(join) +: graph(join).toSeq).mkString("\n")).mkString("\n")
+  def graphs(query: QueryExecution): String = allJoins(query)
+    .map(join => (explained(join).toString +: graph(join).toSeq).mkString("\n"))
+    .mkString("\n")
 
   /** Is it known that the query has not run? Adaptive execution knows. */
   def isPending(query: QueryExecution): Boolean = query.executedPlan match {
@@ -43,14 +45,19 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
     case _ => false
   }
 
-  private def lines(join: BaseJoinExec): String = join match {
+  private def explained(join: BaseJoinExec): ExplainedJoin = join match {
     case ours: PlaitJoinExec =>
-      val sides = Side.both.map(side => f"  ${side.name}%-5s ${ours.pruning(side)}")
-      (title(ours) +: sides).mkString("\n")
-    case other =>
-      val why = SymmetricHashJoinStrategy.whyLeft(other)
-      s"${title(other)}\n  left to Spark: ${why.fold("Plait was not asked")(_.toString)}"
+      new ExplainedJoin.Planned(title(ours), ours.nodeName, ours.pruning)
+    case other => new ExplainedJoin.LeftToSpark(title(other), other.nodeName, whyLeft(other))
   }
+
+  private def whyLeft(join: BaseJoinExec): WhyNot =
+    SymmetricHashJoinStrategy.whyLeft(join).getOrElse {
+      join match {
+        case _: SortMergeAsOfJoinExec => WhyNot.JoinTypeNotSupported("as-of")
+        case _ => WhyNot.NotAsked()
+      }
+    }
 
   private def graph(join: BaseJoinExec): Option[String] = join match {
     case ours: PlaitJoinExec =>

@@ -58,7 +58,7 @@ final class CollectedJoinExec(
     intervalOfRight: Seq[Expression],
     leftChild: SparkPlan,
     rightChild: SparkPlan,
-    override val pruning: BySide[String]
+    override val pruning: BySide[SidePruning]
 ) extends BroadcastNestedLoopJoinExec(
       leftChild,
       rightChild,

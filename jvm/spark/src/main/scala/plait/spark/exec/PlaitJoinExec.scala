@@ -9,10 +9,8 @@ import plait.{BySide, Side}
 /** A join node of Plait's: what of it is shown in EXPLAIN and told in reports. */
 trait PlaitJoinExec extends BaseJoinExec {
 
-  /** For each side how its rows find partners, or are found, in words; no part of the plan's
-    * identity.
-    */
-  def pruning: BySide[String]
+  /** No part of the plan's identity. */
+  def pruning: BySide[SidePruning]
 
   /** Once it has run: by which side the matches were found.
     * @param names
@@ -20,7 +18,7 @@ trait PlaitJoinExec extends BaseJoinExec {
     */
   def found(names: BySide[String]): String
 
-  protected def described(side: Side): String = pruning(side)
+  protected def described(side: Side): String = pruning(side).text
 
   final def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
 

@@ -43,7 +43,7 @@ import plait.{BySide, Side}
   * @param partitionsSplit
   *   how many partitions of a side are read in parts, each part by another task
   * @param pruning
-  *   for each side what prunes it, in words; part of EXPLAIN, not of the plan's identity
+  *   for each side what prunes it; part of EXPLAIN, not of the plan's identity
   */
 case class SymmetricHashJoinExec(
     leftKeys: Seq[Expression],
@@ -57,7 +57,7 @@ case class SymmetricHashJoinExec(
     left: SparkPlan,
     right: SparkPlan,
     partitionsSplit: BySide[Int] = BySide(0, 0)
-)(val pruning: BySide[String])
+)(val pruning: BySide[SidePruning])
     extends PlaitJoinExec {
 
   /** Partitions are read in parts, and the partners of a part as often as there are parts: a key has
@@ -70,8 +70,8 @@ case class SymmetricHashJoinExec(
     copy(left = inputs.left, right = inputs.right, partitionsSplit = partitions)(BySide.make {
       side =>
         val n = partitions(side)
-        val text = s"; $n partition${if (n == 1) "" else "s"} split"
-        if (n == 0) pruning(side) else pruning(side) + text
+        val text = s"$n partition${if (n == 1) "" else "s"} split"
+        if (n == 0) pruning(side) else pruning(side).and(text)
     })
 
   /** In Spark's words. */
@@ -140,7 +140,7 @@ case class SymmetricHashJoinExec(
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
 
   override protected def described(side: Side): String =
-    if (isSortedHere(side)) s"${pruning(side)}; sorted here" else pruning(side)
+    if (isSortedHere(side)) s"${pruning(side)}; sorted here" else super.described(side)
 
   override def found(names: BySide[String]): String = Side.both
     .map(side => s"by probing ${names(side)}: ${metrics(JoinMetrics.pairsByProbing(side)).value}")

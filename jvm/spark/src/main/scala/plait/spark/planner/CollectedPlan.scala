@@ -4,7 +4,7 @@ package plait.spark.planner
 import org.apache.spark.sql.execution.SparkPlan
 
 import plait.order.WhyNot
-import plait.spark.exec.CollectedJoinExec
+import plait.spark.exec.{CollectedJoinExec, SidePruning}
 import plait.{BySide, Side}
 
 /** A join with one side collected, if its condition gives the rows intervals to be found by.
@@ -49,7 +49,10 @@ object CollectedPlan {
         intervals.right.ends,
         children.left,
         children.right,
-        at(s"collected with ${found.fixedText}", s"looks up ${found.seekingText}")
+        at(
+          SidePruning.collected(found.fixedText, WhyNot.Collected(collected)),
+          SidePruning.lookingUp(found.seekingText, found.comparisons)
+        )
       )
     }
 }

@@ -18,7 +18,8 @@ final case class JoinIntervals(
     shape: JoinIntervals.Shape,
     cost: JoinIntervals.Cost,
     fixedText: String,
-    seekingText: String
+    seekingText: String,
+    comparisons: String
 )
 
 object JoinIntervals {
@@ -55,7 +56,8 @@ object JoinIntervals {
         else Mixed,
         Computed,
         s"[${choice.low.order}, ${choice.high.order}]",
-        s"${PruningText.interval(choice.high.bounds, choice.low.bounds)}, by $conjuncts"
+        PruningText.interval(choice.high.bounds, choice.low.bounds),
+        conjuncts
       )
     }
 
@@ -73,7 +75,8 @@ object JoinIntervals {
           Point,
           Solved,
           s"[${reach.order}, ${reach.order}]",
-          s"what is solved for each row, by ${condition.expression}"
+          "what is solved for each row",
+          condition.expression.toString
         )
       }
   }

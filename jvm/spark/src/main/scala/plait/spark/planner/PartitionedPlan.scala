@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.SparkPlan
 
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.JoinStrategyChoice
-import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.exec.{SidePruning, SymmetricHashJoinExec}
 import plait.spark.plan.OrderedBy
 import plait.spark.translate.SideExpressions
 import plait.{BySide, Side}
@@ -23,11 +23,7 @@ import plait.{BySide, Side}
 object PartitionedPlan {
 
   /** What prunes a join, as expressions and in words. */
-  final private case class Pruning(
-      sides: BySide[SideExpressions],
-      text: BySide[String],
-      whyNot: BySide[Option[WhyNot]]
-  )
+  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[SidePruning])
 
   def of(
       join: JoinToPlan,
@@ -42,7 +38,8 @@ object PartitionedPlan {
   def gathered(join: JoinToPlan, children: BySide[SparkPlan]): Either[WhyNot, SparkPlan] =
     for {
       pruning <- pruned(join)
-      _ <- Side.both.flatMap(pruning.whyNot(_)).headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
+      whys = Side.both.flatMap(pruning.text(_).whyNot)
+      _ <- whys.headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
     } yield node(join, pruning, children)
 
   private def node(join: JoinToPlan, pruning: Pruning, children: BySide[SparkPlan]): SparkPlan =
@@ -69,11 +66,7 @@ object PartitionedPlan {
   private def unpruned(why: WhyNot, choice: JoinStrategyChoice): Either[WhyNot, Pruning] =
     Either.cond(
       choice == JoinStrategyChoice.Always,
-      Pruning(
-        BySide.make(_ => SideExpressions.unpruned),
-        BySide.make(_ => s"not pruned: $why"),
-        BySide.make(_ => Some(why))
-      ),
+      Pruning(BySide.make(_ => SideExpressions.unpruned), BySide.make(_ => SidePruning.not(why))),
       why
     )
 
@@ -84,7 +77,7 @@ object PartitionedPlan {
       .map { choice =>
         val text = new PruningText(choice, condition.conjunctOf)
         val sides = BySide.make(SideExpressions.of(_, choice, condition.translation))
-        Pruning(served(sides, condition), BySide.make(text.of), BySide.make(choice.whyNotPruned))
+        Pruning(served(sides, condition), BySide.make(text.of))
       }
 
   /** No formula does: the solver finds the reach of each row. */
@@ -99,7 +92,7 @@ object PartitionedPlan {
       .map { choice =>
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
         val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
-        Pruning(served(sides, condition), text, BySide.make(choice.whyNotPruned))
+        Pruning(served(sides, condition), text)
       }
   }
 

@@ -4,7 +4,8 @@ package plait.spark.planner
 import plait.Side
 import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
-import plait.order.{OrderChoice, ReachBound, SolvedChoice}
+import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
+import plait.spark.exec.SidePruning
 
 /** The pruning of a side in words, for EXPLAIN:
   *
@@ -17,14 +18,16 @@ import plait.order.{OrderChoice, ReachBound, SolvedChoice}
   *   how the query wrote a comparison
   */
 final class PruningText(choice: OrderChoice, conjunct: Compare => String) {
-  def of(side: Side): String = {
+  def of(side: Side): SidePruning = {
     val reach = choice.reaches(side)
-    val pruned = choice.whyNotPruned(side) match {
-      case None => "pruned by " + PruningText.conjuncts(choice.prunedBy(side), conjunct)
-      case Some(why) => s"not pruned: $why"
-    }
     val within = PruningText.interval(reach.lower, reach.upper)
-    s"ordered by ${choice.orders(side)}, reaches ${choice.orders(side.other).term} in $within, $pruned"
+    val ordered =
+      s"ordered by ${choice.orders(side)}, reaches ${choice.orders(side.other).term} in $within"
+    choice.whyNotPruned(side) match {
+      case None =>
+        SidePruning.by(ordered, PruningText.conjuncts(choice.prunedBy(side), conjunct))
+      case Some(why) => SidePruning.not(ordered, why)
+    }
   }
 }
 
@@ -42,11 +45,13 @@ object PruningText {
   }
 
   /** Where the solver finds the reach, the whole condition is what prunes. */
-  def solved(side: Side, choice: SolvedChoice, condition: String): String = {
+  def solved(side: Side, choice: SolvedChoice, condition: String): SidePruning = {
     val reached = choice.orders(side.other).term
-    val pruned =
-      choice.whyNotPruned(side).fold(s"pruned by $condition")(why => s"not pruned: $why")
-    s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row, $pruned"
+    val ordered = s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row"
+    choice.whyNotPruned(side) match {
+      case None => SidePruning.by(ordered, condition)
+      case Some(why) => SidePruning.not(ordered, why)
+    }
   }
 
   /** Several formulas are shown as closed, unless all are open. */

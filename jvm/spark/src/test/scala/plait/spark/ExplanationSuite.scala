@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples: what a Scala program is told of its joins.
+package plait.spark
+
+import plait.Side
+
+class ExplanationSuite extends SparkSuite {
+  private def explained(condition: String): Explanation = {
+    val rows = "SELECT id, id % 3 AS k FROM range(20)"
+    Plait.explain(spark.sql(s"SELECT * FROM ($rows) l JOIN ($rows) r ON l.k = r.k $condition"))
+  }
+
+  test("each side has what prunes it or a reason, and the text says the same") {
+    val found = explained("AND l.id < r.id")
+    val Seq(left, right) = found.sides: @unchecked
+    assertEquals((left.side, left.node), (Side.Left, "SymmetricHashJoin"))
+    assertEquals(left.whyNot.map(_.code), Some("ENDLESS_REACH"))
+    assertEquals(left.prunedBy, None)
+    assertEquals(right.whyNot, None)
+    val lines = found.toString.linesIterator.toSeq
+    assertEquals(lines.head, left.join)
+    assert(lines(1).endsWith(s"not pruned: ${left.whyNot.get}"), lines(1))
+    assert(lines(2).endsWith(s"pruned by ${right.prunedBy.get}"), lines(2))
+  }
+
+  test("a join that is Spark's has its reason on both sides") {
+    val found = explained("")
+    assertEquals(found.sides.map(_.whyNot.map(_.code)), Seq.fill(2)(Some("NO_COMPARISON")))
+    assert(found.toString.contains("left to Spark: the condition has no comparison"))
+  }
+
+  test("the rows as JSON leave out what they do not have") {
+    val json = explained("AND l.id < r.id").json
+    assertEquals(json.split("\"code\"").size - 1, 1, json)
+    assertEquals(json.split("\"prunedBy\"").size - 1, 1, json)
+    assert(json.contains("\"arguments\":[\"left\","), json)
+  }
+}

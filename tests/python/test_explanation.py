@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: what `plait.explain` returns, as rows, as text and as a table of a notebook."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import FrozenInstanceError
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.queries import settings
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INTERVAL = "l.k = r.k AND r.t BETWEEN l.t AND l.t + 3"
+CASES = {
+    "both sides pruned": (f"l JOIN r ON {INTERVAL}", [None, None]),
+    "an endless reach": ("l JOIN r ON l.k = r.k AND l.t < r.t", ["ENDLESS_REACH", None]),
+    "neither side pruned, on demand": (
+        "/*+ SYMMETRIC_HASH(l) */ l JOIN r ON l.k = r.k",
+        ["NO_COMPARISON", "NO_COMPARISON"],
+    ),
+    "a solved reach": (
+        "l JOIN r ON l.k = r.k AND (abs(l.t - r.t) < 3 OR l.t = r.t + 9)",
+        [None, None],
+    ),
+    "a collected side": (
+        "/*+ BROADCAST(r) */ l JOIN r ON l.t BETWEEN r.t AND r.t + 3",
+        [None, "COLLECTED"],
+    ),
+    "a join that is Spark's": ("l JOIN r ON l.k = r.k", ["NO_COMPARISON", "NO_COMPARISON"]),
+    "a hint for Spark's join": (
+        f"/*+ MERGE(r) */ l JOIN r ON {INTERVAL}",
+        ["HINTED_OTHERWISE", "HINTED_OTHERWISE"],
+    ),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(spark: SparkSession) -> None:
+    for name in "lr":
+        spark.range(40).selectExpr("id", "id % 3 AS k", "id AS t").createOrReplaceTempView(name)
+
+
+def explained(spark: SparkSession, join: str) -> plait.Explanation:
+    hint, relations = parts(join)
+    return plait.explain(spark.sql(f"SELECT {hint} * FROM {relations}"))
+
+
+def parts(join: str) -> list[str]:
+    """Return the hint, perhaps none, and what is joined."""
+    return re.findall(r"^(/\*.*\*/)? ?(.*)$", join)[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_side_of_a_join_has_what_prunes_it_or_a_code_that_says_why_nothing_does(
+    spark: SparkSession, case: str
+) -> None:
+    join, codes = CASES[case]
+    found = explained(spark, join)
+    assert [side.side for side in found] == ["left", "right"]
+    assert [side.why_not for side in found] == codes
+    for side in found:
+        assert str(found).startswith(side.join)
+        assert side.join.startswith(side.node)
+        assert (side.pruned_by is None) == (side.why_not is not None) == (side.sentence is not None)
+        told = side.pruned_by or f"{side.sentence} [{side.why_not}]"
+        assert told in str(found), "the text and the rows must say the same"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_plan_goes_to_the_tasks_with_its_reasons(spark: SparkSession, case: str) -> None:
+    join, _ = CASES[case]
+    hint, relations = parts(join)
+    keys = {"spark.sql.codegen.wholeStage": False, "spark.sql.adaptive.enabled": False}
+    with settings(spark, keys):
+        query = f"SELECT {hint} l.k, count(*) FROM {relations} GROUP BY l.k"
+        assert sum(count for _, count in spark.sql(query).collect()) > 0
+
+
+def test_a_code_comes_with_what_it_is_about(spark: SparkSession) -> None:
+    left, right = explained(spark, CASES["an endless reach"][0])
+    assert (left.node, left.arguments[0]) == ("SymmetricHashJoin", "left")
+    assert re.fullmatch(r"t#\d+L?", left.arguments[1])
+    assert right.pruned_by is not None
+    assert re.fullmatch(r"\(t#\d+L? < t#\d+L?\)", right.pruned_by)
+    assert explained(spark, CASES["a hint for Spark's join"][0]).sides[0].arguments == ("merge",)
+    assert explained(spark, CASES["a collected side"][0]).sides[1].arguments == ("right",)
+
+
+def test_a_join_that_would_prune_neither_side_names_the_reason_of_each(
+    spark: SparkSession,
+) -> None:
+    left, right = explained(spark, "l JOIN r ON l.k = r.k AND (l.t < r.t OR r.t < l.t - 1)")
+    assert left.why_not == "NOTHING_PRUNED"
+    assert left.arguments == right.arguments == ("ENDLESS_REACH", "ENDLESS_REACH")
+
+
+def test_an_as_of_join_of_spark_has_its_type_for_a_reason(spark: SparkSession) -> None:
+    with settings(spark, {"spark.sql.join.asofJoin.enabled": True}):
+        found = explained(spark, "l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k")
+        assert {side.why_not for side in found} == {"JOIN_TYPE_NOT_SUPPORTED"}
+        assert {side.arguments for side in found} == {("as-of",)}
+
+
+def test_a_query_of_three_tables_has_the_rows_of_both_joins(spark: SparkSession) -> None:
+    found = explained(spark, f"l JOIN r ON {INTERVAL} JOIN r r2 ON l.k = r2.k")
+    assert len(found) == 4
+    assert {side.node for side in found} == {"SymmetricHashJoin", "SortMergeJoin"}
+
+
+def test_once_the_query_has_run_the_rows_are_those_of_the_plan_that_ran(
+    spark: SparkSession,
+) -> None:
+    keys = {"spark.sql.autoBroadcastJoinThreshold": "10MB", "spark.sql.adaptive.enabled": True}
+    with settings(spark, keys):
+        df = spark.sql("SELECT * FROM l JOIN r ON l.k = r.k AND l.t BETWEEN r.t AND r.t + 3")
+        assert {side.why_not for side in plait.explain(df)} == {"BROADCAST_FIRST"}
+        df.collect()
+        assert "BROADCAST_FIRST" not in {side.why_not for side in plait.explain(df)}
+
+
+def test_a_notebook_shows_a_table_without_markup_of_the_query(spark: SparkSession) -> None:
+    spark.sql("SELECT id, CAST(id AS STRING) AS `<b onclick=1>` FROM range(9)").createTempView("h")
+    try:
+        df = spark.sql(
+            "SELECT * FROM h JOIN h h2 ON h.id % 2 = h2.id % 2 "
+            "AND h.`<b onclick=1>` < h2.`<b onclick=1>`"
+        )
+        html = plait.explain(df)._repr_html_()
+    finally:
+        spark.catalog.dropTempView("h")
+    assert set(re.findall(r"<(\w+)", html)) == {"table", "tr", "th", "td"}
+    assert "&lt;b onclick=1&gt;" in html
+    assert html.count("<tr>") == 3
+
+
+def test_an_explanation_cannot_be_changed(spark: SparkSession) -> None:
+    found = explained(spark, CASES["both sides pruned"][0])
+    with pytest.raises(FrozenInstanceError):
+        found.text = ""  # type: ignore[misc]
+    assert len(found) == 2
+    assert found == plait.Explanation(found.text, found.sides)
+
+
+def test_a_query_without_a_join_has_nothing_to_explain(spark: SparkSession) -> None:
+    found = plait.explain(spark.range(3))
+    assert (str(found), list(found)) == ("", [])
+    assert not found
