@@ -39,10 +39,15 @@ class DemandSuite extends SparkSuite {
     )
   }
 
-  final private class Counting(keyOf: Long => Long) extends Iterator[InternalRow] {
+  final private class Counting(keyOf: Long => Long, first: Int = 1, size: Int = Int.MaxValue)
+      extends Iterator[InternalRow] {
     var read = 0
-    def hasNext: Boolean = true
-    def next(): InternalRow = { read += 1; row(Seq(keyOf(read.toLong), read.toLong)) }
+    def hasNext: Boolean = read < size
+    def next(): InternalRow = {
+      val s = (first + read).toLong
+      read += 1
+      row(Seq(keyOf(s), s))
+    }
   }
 
   final private class Stored extends plait.join.RowStore[UnsafeRow] {
@@ -109,6 +114,24 @@ class DemandSuite extends SparkSuite {
       assertEquals(rows.next().getLong(1), 1L)
       assert(inputs.left.read <= 2 && inputs.right.read <= 2, inputs.map(_.read).toString)
       rows.take(100000).foreach(_ => ())
+      assert(core.peakBuffered <= 16, core.peakBuffered.toString)
+    }
+
+  for ((joinType, side, ofSide) <- Seq((LeftOuter, Side.Left, 1), (RightOuter, Side.Right, 3)))
+    test(s"10M $joinType: the first row without a match comes before 1 % of either is pulled") {
+      // The left begins at 6, so that each row has a partner of its key: left 6 right 1, and so on.
+      // Only the key of row 50,000 of one side is nowhere else.
+      def keyOf(own: Side)(s: Long) = if ((own eq side) && s == 50000) -s else s % 5
+      val size = 10000000
+      val inputs = BySide(
+        new Counting(keyOf(Side.Left), 6, size),
+        new Counting(keyOf(Side.Right), 1, size)
+      )
+      val (rows, core) = join(inputs, joinType)
+      val alone = rows.find(_.isNullAt(4 - ofSide)).get
+      assertEquals(alone.getLong(ofSide), 50000L)
+      val read = inputs.map(_.read)
+      for (each <- Side.both) assert(read(each) > 49000 && read(each) < size / 100, read.toString)
       assert(core.peakBuffered <= 16, core.peakBuffered.toString)
     }
 
