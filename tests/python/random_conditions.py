@@ -10,9 +10,10 @@ combination of such. The definition computes with the integers that stand behind
     timestamp   t, t2            microseconds since 1970   3600000000
     ntz         n, n2            microseconds since 1970   3600000000
     interval    v, v2            microseconds              3600000000
+    double      x, y             a number, itself          0.5        (sums of these are exact)
 
 A value and a literal are multiples of the step, so that ends are met exactly. NULL is None, and a
-comparison with NULL is None too: neither TRUE nor FALSE.
+comparison with NULL is None too: neither TRUE nor FALSE. NaN is equal to itself and above all.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from math import inf, isnan
 from operator import add, eq, ge, gt, le, lt, sub
 from random import Random
 from typing import TypeVar
@@ -33,10 +35,13 @@ COLUMNS = {
     "timestamp": ("t", "t2"),
     "ntz": ("n", "n2"),
     "interval": ("v", "v2"),
+    "double": ("x", "y"),
 }
-OPERATORS: dict[str, Callable[[int, int], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+# Of these, sums and negations are of the same kind.
+SIGNED = ("int", "interval", "double")
+OPERATORS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
-Row = Mapping[str, int | None]
+Row = Mapping[str, float | None]
 T = TypeVar("T")
 
 
@@ -45,13 +50,13 @@ class Term:
     kind: str
     spark: str
     duckdb: str
-    value: Callable[[Row, Row], int | None]
+    value: Callable[[Row, Row], float | None]
 
     def __add__(self, other: Term) -> Term:
         return self._combined("+", add, other, self.kind)
 
     def __sub__(self, other: Term) -> Term:
-        if self.kind != other.kind or self.kind in {"int", "interval"}:
+        if self.kind != other.kind or self.kind in SIGNED:
             return self._combined("-", sub, other, self.kind)
         if self.kind != "date":
             return self._combined("-", sub, other, "interval")
@@ -65,7 +70,7 @@ class Term:
         return Term(self.kind, f"(- {self.spark})", f"(- {self.duckdb})", negated)
 
     def _combined(
-        self, symbol: str, apply: Callable[[int, int], int], other: Term, kind: str
+        self, symbol: str, apply: Callable[[float, float], float], other: Term, kind: str
     ) -> Term:
         return Term(
             kind,
@@ -101,14 +106,19 @@ class Condition:
 
 
 def column(side: str, kind: str, name: str) -> Term:
-    def value(left: Row, right: Row) -> int | None:
+    def value(left: Row, right: Row) -> float | None:
         return (left if side == "l" else right)[name]
 
     return Term(kind, f"{side}.{name}", f"{side}.{name}", value)
 
 
 def literal(kind: str, steps: int) -> Term:
-    """Return a number, or an interval of so many hours."""
+    """Return a number of so many steps, or an interval of so many hours."""
+    if kind == "double":
+        number = steps / 2
+        return Term(
+            kind, f"CAST({number} AS DOUBLE)", f"({number})::DOUBLE", lambda left, right: number
+        )
     if kind == "int":
         text = f"({steps})" if steps < 0 else str(steps)
         return Term(kind, text, text, lambda left, right: steps)
@@ -121,10 +131,16 @@ def literal(kind: str, steps: int) -> Term:
 
 
 def compare(symbol: str, x: Term, y: Term) -> Condition:
+    apply = (OPERATORS | {"=": eq})[symbol]
+
+    def holds(a: float, b: float) -> bool:
+        # There is no infinity among the values, so it can stand for NaN, which is above all.
+        return apply(inf if isnan(a) else a, inf if isnan(b) else b)
+
     return Condition(
         f"{x.spark} {symbol} {y.spark}",
         f"{x.duckdb} {symbol} {y.duckdb}",
-        _lifted((OPERATORS | {"=": eq})[symbol], x.value, y.value),
+        _lifted(holds, x.value, y.value),
     )
 
 
@@ -149,9 +165,9 @@ def _across(rng: Random) -> Condition:
     """Return a comparison between the sides, in one of the forms that people write."""
     one, other = rng.sample("lr", 2)
     kind = rng.choice(list(COLUMNS))
-    signed = kind if kind in {"int", "interval"} else rng.choice(["int", "interval"])
+    signed = kind if kind in SIGNED else rng.choice(SIGNED)
     low = rng.randint(-6, 4)
-    step = "int" if kind == "int" else "interval"
+    step = kind if kind in SIGNED else "interval"
     match rng.randrange(6):
         case 0:
             return compare(_operator(rng), _term(rng, one, kind), _term(rng, other, kind))
@@ -185,12 +201,13 @@ def _term(rng: Random, side: str, kind: str) -> Term:
 
 def _sum_of_columns(rng: Random, side: str, kind: str) -> Term:
     term = column(side, kind, rng.choice(COLUMNS[kind]))
-    if kind in {"int", "interval"} and rng.random() < 0.25:
+    if kind in SIGNED and rng.random() < 0.25:
         term = -term
     if rng.random() < 0.6:
         return term
     # Spark adds no BIGINT to a date.
-    addend = {"int": ("int", "i"), "date": ("int", rng.choice("si"))}.get(kind, ("interval", "v"))
+    addends = {"int": ("int", "i"), "date": ("int", rng.choice("si")), "double": ("double", "y")}
+    addend = addends.get(kind, ("interval", "v"))
     summand = column(side, *addend)
     if kind == "interval" and rng.random() < 0.5:
         of = rng.choice(["date", "timestamp", "ntz"])
@@ -199,7 +216,8 @@ def _sum_of_columns(rng: Random, side: str, kind: str) -> Term:
 
 
 def _shifted(term: Term, steps: int) -> Term:
-    by = literal("int" if term.kind in {"int", "date"} else "interval", abs(steps))
+    kind = {"date": "int", "timestamp": "interval", "ntz": "interval"}.get(term.kind, term.kind)
+    by = literal(kind, abs(steps))
     return term + by if steps >= 0 else term - by
 
 

@@ -98,6 +98,14 @@ object WhyNot {
         side.name
       )
 
+  /** Spark runs the join by it, for the reason that was given before. */
+  final case class BroadcastAlready(side: Side)
+      extends WhyNot(
+        "BROADCAST_ALREADY",
+        s"Spark has broadcast the ${side.name} side for a join of its own",
+        side.name
+      )
+
   /** Its join with a broadcast side drops partitions before they are read. */
   final case class PartitionsPruned(side: Side)
       extends WhyNot(

@@ -17,7 +17,7 @@ import plait.{BySide, Cases, Side}
 class RandomJoinOracle extends FunSuite {
   override val munitTimeout: Duration = Duration(1, "h")
 
-  private val joins = 50000 * Cases.factor
+  private val joins = 200000 * Cases.factor
 
   private def table(random: Random, side: Side): Seq[Columns] = {
     val columns = Terms.variables.filter(_.side == side)

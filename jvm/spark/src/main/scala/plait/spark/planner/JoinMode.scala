@@ -110,11 +110,11 @@ object JoinMode extends JoinSelectionHelper {
       side: Side,
       stage: BroadcastQueryStageExec
   ): Either[WhyNot, JoinMode] = stage.broadcast.outputPartitioning match {
-    case _ if !mayCollect(join, side) => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
+    case _ if !mayCollect(join, side) => Left(WhyNot.BroadcastAlready(side))
     case BroadcastPartitioning(HashedRelationBroadcastMode(_, false)) if join.hasKeys =>
       ofKeys(join, side, stage)
     case BroadcastPartitioning(IdentityBroadcastMode) if !join.hasKeys => Right(whole(join, side))
-    case _ => Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
+    case _ => Left(WhyNot.BroadcastAlready(side))
   }
 
   /** Spark's nested loop also broadcasts a side whose own rows come out. */

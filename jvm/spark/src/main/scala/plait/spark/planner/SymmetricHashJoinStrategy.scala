@@ -50,6 +50,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
   final private class Reasons(@volatile var last: WhyNot)
 
   private def leave(join: Join, why: WhyNot): Unit = join.getTagValue(Reason) match {
+    case Some(_) if why.isInstanceOf[WhyNot.BroadcastAlready] => ()
     case Some(reasons) => reasons.last = why
     case None => join.setTagValue(Reason, new Reasons(why))
   }
