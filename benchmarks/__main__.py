@@ -1,7 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every benchmark: `make bench`, or `python -m benchmarks` in the virtual environment."""
+"""Runs benchmarks by name, each in a process of its own: `make bench` all of them."""
 
-from benchmarks import w1
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.options import Options, parse
+
+NAMES = ["w1", "w3", "w4", "w5", "grid", "tpcds", "article"]
+
+
+def main() -> None:
+    """Run what the command line names."""
+    names, options = parse(NAMES)
+    if len(names) == 1:
+        run(names[0], options)
+        return
+    flags = [word for word in sys.argv[1:] if word not in NAMES]
+    failed = [n for n in names if subprocess.call([sys.executable, "-m", "benchmarks", n, *flags])]
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+def run(name: str, options: Options) -> None:
+    """Run one benchmark in this process."""
+    from benchmarks import spark as sparks
+
+    benchmark = importlib.import_module(f"benchmarks.{name}")
+    with tempfile.TemporaryDirectory(prefix=f"plait-{name}-") as folder:
+        spark = sparks.start()
+        try:
+            benchmark.run(spark, options, Path(folder))
+        finally:
+            spark.stop()
+
 
 if __name__ == "__main__":
-    w1.main()
+    main()

@@ -16,6 +16,11 @@ def described(jvm_version: str) -> str:
     )
 
 
+def head(title: str, jvm_version: str, command: str) -> list[str]:
+    """Return the first lines of a result."""
+    return [title, f"{described(jvm_version)}, on a shared machine", command, ""]
+
+
 def _cpu() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Peers run in turn, round by round, so that what else a machine does meets all of them.
+
+    round 0   floor  Plait  bins          warm-up, not counted
+    round 1   floor  Plait  bins          ratios are made within a round: Plait / floor, ...
+    round 2   floor  Plait  bins          and their median is what a claim is held against
+
+A peer that was stopped once is not asked again. One whose warm-up took more than SLOW seconds has
+had time to get warm: that run counts, and is its only one.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.peer import Measured, Peer, Rows, Stopped
+
+SLOW = 40.0
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One peer's time by another's: median, least and greatest of the rounds that both ran.
+
+    A peer that was stopped gives a bound: of Plait's time by its, ``is_below`` says "at most".
+    """
+
+    median: float
+    least: float
+    greatest: float
+    is_below: bool = False
+
+    def __str__(self) -> str:
+        if self.is_below:
+            return f"< {self.median:.2f}"
+        return f"{self.median:.2f} ({self.least:.2f} to {self.greatest:.2f})"
+
+
+@dataclass
+class Lap:
+    """What is known of a peer: its times by round, and the rest of its last run."""
+
+    times: dict[int, float] = field(default_factory=dict)
+    cpu: dict[int, float] = field(default_factory=dict)
+    stopped_after: float | None = None
+    last: Measured | None = None
+    first: float | None = None
+
+    @property
+    def median(self) -> float:
+        """Seconds; of a stopped peer those after which it was stopped."""
+        if self.stopped_after is not None:
+            return self.stopped_after
+        return statistics.median(self.times.values())
+
+    @property
+    def cpu_median(self) -> float | None:
+        """Seconds of the processor, if they are known."""
+        return statistics.median(self.cpu.values()) if self.cpu else None
+
+
+Laps = dict[str, Lap]
+
+
+def ratio(laps: Laps, over: str, under: str) -> Ratio | None:
+    """Return ``over``'s time by ``under``'s, or None if ``over`` was stopped.
+
+    >>> laps = {"a": Lap({1: 2.0, 2: 3.0}), "b": Lap({1: 4.0, 2: 4.0}), "c": Lap(stopped_after=9)}
+    >>> str(ratio(laps, "a", "b")), str(ratio(laps, "a", "c")), ratio(laps, "c", "a")
+    ('0.62 (0.50 to 0.75)', '< 0.28', None)
+    """
+    a, b = laps[over], laps[under]
+    if a.stopped_after is not None:
+        return None
+    if b.stopped_after is not None:
+        bound = a.median / b.stopped_after
+        return Ratio(bound, bound, bound, is_below=True)
+    return _of_pairs(a.times, b.times)
+
+
+def cpu_ratio(laps: Laps, over: str, under: str) -> Ratio | None:
+    """Return the same of processor time, or None if that of one is not known."""
+    a, b = laps[over], laps[under]
+    return _of_pairs(a.cpu, b.cpu) if a.cpu and b.cpu else None
+
+
+def _of_pairs(a: dict[int, float], b: dict[int, float]) -> Ratio:
+    common = sorted(a.keys() & b.keys())
+    pairs = [a[n] / b[n] for n in common]
+    if not pairs:
+        pairs = [statistics.median(a.values()) / statistics.median(b.values())]
+    return Ratio(statistics.median(pairs), min(pairs), max(pairs))
+
+
+def race(peers: Sequence[Peer], runs: int) -> Laps:
+    """Run every peer ``runs`` times after a warm-up, and each to its first row once.
+
+    Peers that give an answer must give the same.
+    """
+    laps: Laps = {peer.name: Lap() for peer in peers}
+    answers: dict[str, Rows] = {}
+    for round_ in range(runs + 1):
+        for peer in peers:
+            lap = laps[peer.name]
+            if _is_done(lap):
+                continue
+            _run(peer, lap, round_)
+            if lap.last is not None and lap.last.answer is not None:
+                answers[peer.name] = lap.last.answer
+    assert len(set(answers.values())) <= 1, f"the peers disagree: {answers}"
+    for peer in peers:
+        try:
+            laps[peer.name].first = peer.first()
+        except Stopped:
+            continue
+    return laps
+
+
+def _is_done(lap: Lap) -> bool:
+    return lap.stopped_after is not None or any(seconds > SLOW for seconds in lap.times.values())
+
+
+def _run(peer: Peer, lap: Lap, round_: int) -> None:
+    from benchmarks import peer as peers
+
+    try:
+        measured = peer.run()
+    except Stopped:
+        lap.stopped_after = peers.STOPPED_AFTER
+        lap.times.clear()
+        lap.cpu.clear()
+        print(f"  round {round_} {peer.name:<18} stopped", flush=True)
+        return
+    lap.last = measured
+    if round_ or measured.seconds > SLOW:
+        lap.times[round_] = measured.seconds
+        if measured.cpu is not None:
+            lap.cpu[round_] = measured.cpu
+    print(f"  round {round_} {peer.name:<18} {measured.seconds:7.2f} s", flush=True)

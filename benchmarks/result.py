@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a benchmark: a text, and a picture with a panel a case.
+
+The text says what was run and where it was measured, the claims, and the table of each case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchmarks import machine
+from benchmarks.table import COLUMNS, Claim, lines, summary, total, verdict
+
+if TYPE_CHECKING:
+    from benchmarks.options import Options
+    from benchmarks.race import Laps
+
+BLUE, GREY = "#3b6ea5", "#b8b8b8"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One size and setting of a benchmark, run."""
+
+    title: str
+    laps: Laps
+    notes: Sequence[str] = ()
+
+    @property
+    def text(self) -> list[str]:
+        """The case's part of the result."""
+        return [self.title, *(f"  {line}" for line in lines(self.laps)), *self.notes, ""]
+
+
+@dataclass
+class Result:
+    """What a benchmark has found so far."""
+
+    name: str
+    title: str
+    jdk: str
+    options: Options
+    cases: list[Case] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
+
+    def add(self, case: Case, *claims: Claim) -> None:
+        """Take in a case that was run, and judge what is claimed of it."""
+        self.cases.append(case)
+        self.judged += [claim.judged(case.laps) for claim in claims]
+        print("\n".join(case.text), flush=True)
+
+    def judge(self, what: str, value: int, limit: int) -> None:
+        """Judge a claim that a number is at most another."""
+        self.judged.append(verdict(value <= limit, str(value), str(limit), what))
+
+    def keep(self) -> None:
+        """Write text and picture, and print the claims."""
+        folder = self.options.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{self.name}.txt").write_text("\n".join(self._text()) + "\n")
+        draw(self.cases, self.title, str(folder / f"{self.name}.png"))
+        print("\n".join([*self.judged, f"-> {folder.name}/{self.name}.txt"]), flush=True)
+
+    def _text(self) -> list[str]:
+        return [
+            *machine.head(self.title, self.jdk, self.options.command(self.name)),
+            summary(self.judged),
+            *(f"  {line}" for line in self.judged),
+            "",
+            *(line for case in self.cases for line in case.text),
+            *COLUMNS,
+        ]
+
+
+def draw(cases: Sequence[Case], title: str, path: str) -> None:
+    """Draw a panel a case: a bar a peer, medians in seconds; of a stopped peer a pale one."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    rows = -(-len(cases) // 3)
+    figure, grid = plt.subplots(
+        rows,
+        min(3, len(cases)),
+        figsize=(4.2 * min(3, len(cases)), 2.2 * rows + 0.5),
+        layout="constrained",
+        squeeze=False,
+    )
+    for axes in grid.flat[len(cases) :]:
+        axes.set_visible(False)
+    for axes, case in zip(grid.flat, cases, strict=False):
+        names = list(case.laps)[::-1]
+        found = [case.laps[name] for name in names]
+        colours = [BLUE if lap.stopped_after is None else GREY for lap in found]
+        bars = axes.barh(names, [lap.median for lap in found], color=colours)
+        axes.bar_label(bars, labels=[total(lap) for lap in found], padding=3, fontsize=8)
+        axes.set_title(case.title, fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.margins(x=0.25)
+    figure.suptitle(f"{title}: seconds, median", fontsize=10)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)

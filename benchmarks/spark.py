@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark as a peer: the session of a benchmark, tables with a seed, a join under some settings.
+
+A run is found again in Spark's own status store by its job tag: that is where the memory of tasks
+and the bytes spilled come from.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import plait
+from benchmarks.peer import Join, Measured, Rows, timed, watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Part of the data: rand() goes by partition.
+PARTITIONS = 4
+
+BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
+BROADCASTING_OFF = {BROADCAST: "-1"}
+BROADCASTING_ON = {BROADCAST: "10m"}  # Spark's default
+STOCK = {"spark.plait.enabled": "false"}
+_DEFAULTS = {BROADCAST: "10m", "spark.plait.enabled": "true"}
+
+_runs = itertools.count()
+
+
+def start() -> SparkSession:
+    """Return the session that all benchmarks use."""
+    spark = plait.session(
+        master="local[2]",
+        app_name="plait-bench",
+        **{
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.memory": "6g",
+            "spark.executor.metrics.pollingInterval": "50ms",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        },
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def jdk(spark: SparkSession) -> str:
+    """Return the version of the JDK that runs Spark."""
+    return str(_jvm(spark).java.lang.System.getProperty("java.version"))
+
+
+def write(spark: SparkSession, folder: Path, name: str, rows: int, columns: Sequence[str]) -> Path:
+    """Write a table of ``columns``, expressions over ``id`` below ``rows``, unless it is there."""
+    path = folder / name
+    if not path.exists():
+        spark.range(0, rows, 1, PARTITIONS).selectExpr(*columns).write.parquet(str(path))
+    return path
+
+
+def name_tables(spark: SparkSession, tables: Mapping[str, Path]) -> None:
+    """Make the tables known by their names."""
+    for name, path in tables.items():
+        spark.read.parquet(str(path)).createOrReplaceTempView(name)
+
+
+@dataclass(frozen=True)
+class SparkPeer:
+    """A join as Spark runs it under some settings; by default with Plait."""
+
+    name: str
+    spark: SparkSession
+    join: Join
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self) -> Measured:
+        """Run the join to its end."""
+        seconds, rows, tag = self._ask(self.join.sums)
+        return _measured(self.spark, tag, seconds, tuple(rows[0]))
+
+    def first(self) -> float | None:
+        """Run the join up to its first row."""
+        return self._ask(self.join.one_row)[0] if self.join.columns else None
+
+    def _ask(self, text: str) -> tuple[float, Any, str]:
+        context = self.spark.sparkContext
+        tag = f"plait-bench-{next(_runs)}"
+        for key, value in {**_DEFAULTS, **self.settings}.items():
+            self.spark.conf.set(key, value)
+        context.addJobTag(tag)
+        try:
+            with watched(lambda: context.cancelJobsWithTag(tag)):
+                seconds, rows = timed(lambda: self.spark.sql(text).collect())
+        finally:
+            context.removeJobTag(tag)
+        return seconds, rows, tag
+
+
+@dataclass(frozen=True)
+class FloorPeer(SparkPeer):
+    """Work that is no join but that every join of its kind does; its answer is not compared."""
+
+    def run(self) -> Measured:
+        """Do the work."""
+        return replace(super().run(), answer=None)
+
+
+def floor(
+    spark: SparkSession, sides: Mapping[str, Sequence[str]], settings: Mapping[str, str]
+) -> FloorPeer:
+    """Return the floor of a join: each table shuffled by its first column, sorted by its second.
+
+    All columns named go through the shuffle; each table names as many.
+    """
+    width = len(next(iter(sides.values())))
+    parts = " UNION ALL ".join(
+        f"SELECT {', '.join(f'{c} AS c{n}' for n, c in enumerate(columns))} FROM "
+        f"(SELECT * FROM {table} DISTRIBUTE BY {columns[0]} SORT BY {columns[1]})"
+        for table, columns in sides.items()
+    )
+    largest = ", ".join(f"max(c{n})" for n in range(width))
+    return FloorPeer("floor", spark, Join(f"FROM ({parts})", "", largest), settings)
+
+
+def _measured(spark: SparkSession, tag: str, seconds: float, answer: Rows) -> Measured:
+    context = _scala_context(spark)
+    context.listenerBus().waitUntilEmpty()
+    store = context.statusStore()
+    cpu = memory = spill = 0
+    for stage in {stage for job in _jobs(store, tag) for stage in job}:
+        data = store.lastStageAttempt(stage)
+        cpu += int(data.executorCpuTime())
+        spill += int(data.diskBytesSpilled())
+        if data.peakExecutorMetrics().isDefined():
+            peaks = data.peakExecutorMetrics().get()
+            memory = max(memory, int(peaks.getMetricValue("OnHeapExecutionMemory")))
+    return Measured(seconds, answer, cpu / 1e9, memory, spill)
+
+
+def _jobs(store: Any, tag: str) -> list[list[int]]:
+    found = []
+    for job in _items(store.jobsList(None)):
+        if not job.jobTags().contains(tag):
+            break  # the newest come first
+        found.append([int(stage) for stage in _items(job.stageIds())])
+    return found
+
+
+def _items(scala_seq: Any) -> list[Any]:
+    return [scala_seq.apply(n) for n in range(scala_seq.size())]
+
+
+def _scala_context(spark: SparkSession) -> Any:
+    return spark.sparkContext._jsc.sc()
+
+
+def _jvm(spark: SparkSession) -> Any:
+    return spark._jvm
