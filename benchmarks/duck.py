@@ -15,7 +15,7 @@ from typing import Any
 
 import duckdb
 
-from benchmarks.peer import Join, Measured, timed, watched
+from benchmarks.peer import Join, Measured, alike, timed, watched
 
 THREADS = 2
 
@@ -37,21 +37,24 @@ class DuckPeer:
             db.execute("SET enable_profiling = 'no_output'")
             db.execute("SET tracked_metrics = ['system.*']")
             before = time.process_time()
-            seconds, row = self._timed(db, lambda: db.execute(self.join.sums).fetchall()[0])
+            seconds, row = self._timed(db, lambda: db.execute(self.join.whole).fetchall()[0])
             cpu = time.process_time() - before
             peaks = json.loads(db.get_profiling_information(format="json"))["system"]
         return Measured(
             seconds,
-            tuple(int(value) for value in row),
+            alike([[int(value) for value in row]]),
             cpu,
             memory=int(peaks["peak_buffer_memory"]),
             spill=int(peaks["peak_temp_dir_size"]),
         )
 
-    def first(self) -> float:
+    def first(self) -> float | None:
         """Run the join up to its first row."""
+        text = self.join.one_row
+        if text is None:
+            return None
         with self._open() as db:
-            return self._timed(db, lambda: db.execute(self.join.one_row).fetchall())[0]
+            return self._timed(db, lambda: db.execute(text).fetchall())[0]
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         db = duckdb.connect()

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -63,7 +63,7 @@ class Join:
     """A join as text.
 
     >>> join = Join("FROM l JOIN r USING (k)", "k", "count(*)")
-    >>> join.sums, join.one_row
+    >>> join.whole, join.one_row
     ('SELECT count(*) FROM l JOIN r USING (k)', 'SELECT k FROM l JOIN r USING (k) LIMIT 1')
     """
 
@@ -72,14 +72,35 @@ class Join:
     aggregates: str
 
     @property
-    def sums(self) -> str:
+    def whole(self) -> str:
         """The join to its end, in one row."""
         return f"SELECT {self.aggregates} {self.body}"
 
     @property
-    def one_row(self) -> str:
+    def one_row(self) -> str | None:
         """The join up to its first row."""
-        return f"SELECT {self.columns} {self.body} LIMIT 1"
+        return f"SELECT {self.columns} {self.body} LIMIT 1" if self.columns else None
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query that is run as it is."""
+
+    whole: str
+    one_row: None = None
+
+
+def alike(rows: Iterable[Sequence[Any]]) -> Rows:
+    """Return rows as they can be compared with another peer's: sorted, their floats rounded.
+
+    >>> alike([("b", 0.1 + 0.2), ("a", None)]) == alike([("a", None), ("b", 0.3)])
+    True
+    """
+    return tuple(sorted((tuple(_rounded(value) for value in row) for row in rows), key=repr))
+
+
+def _rounded(value: object) -> object:
+    return float(f"{value:.8g}") if isinstance(value, float) else value
 
 
 @contextmanager

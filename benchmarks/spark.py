@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import plait
-from benchmarks.peer import Join, Measured, Rows, timed, watched
+from benchmarks.peer import Join, Measured, Query, Rows, alike, timed, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,17 +74,17 @@ class SparkPeer:
 
     name: str
     spark: SparkSession
-    join: Join
+    join: Join | Query
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def run(self) -> Measured:
         """Run the join to its end."""
-        seconds, rows, tag = self._ask(self.join.sums)
-        return _measured(self.spark, tag, seconds, tuple(rows[0]))
+        seconds, rows, tag = self._ask(self.join.whole)
+        return _measured(self.spark, tag, seconds, alike(rows))
 
     def first(self) -> float | None:
         """Run the join up to its first row."""
-        return self._ask(self.join.one_row)[0] if self.join.columns else None
+        return self._ask(self.join.one_row)[0] if self.join.one_row else None
 
     def _ask(self, text: str) -> tuple[float, Any, str]:
         context = self.spark.sparkContext

@@ -73,7 +73,7 @@ def held(spark: SparkSession) -> int:
     """Return the most rows of both sides that a task of the join holds."""
     for key, value in sparks.BROADCASTING_OFF.items():
         spark.conf.set(key, value)
-    df = spark.sql(JOIN.sums)
+    df = spark.sql(JOIN.whole)
     df.collect()
     return plait.counters(df)[0].metrics["peakBuffered"]
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hostile grid for `spark.plait.join.strategy=auto`: joins from which pruning has little to gain.
+
+    tiny tables              a band over 1,000 rows
+    <> only                  nothing bounds a reach
+    one-sided >              a reach has one end, and half of all pairs come out
+    reach as wide as table   nothing dies before the end
+    near-unique keys         a small side; one row a key, so there is nothing to look up in order
+    a thousand columns       the rows that are held and sorted are wide
+
+Claim: with Plait no case takes more than 1.1 times as long as without, Spark choosing the join.
+
+Peers: Plait and stock Spark, under the broadcast setting that a case names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import spark as sparks
+from benchmarks.contest import Contest
+from benchmarks.peer import Join
+from benchmarks.result import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from benchmarks.options import Options
+
+LIMIT = 1.1
+OFF, ON = "broadcasting off", "broadcasting on"
+SUMS = "count(*) AS c, sum(l.s) AS l, sum(r.s) AS r"
+WIDE_SUMS = "count(*) AS c, bit_xor(xxhash64(l.*)) AS l, bit_xor(xxhash64(r.*)) AS r"
+WIDE = 1_000
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """A case: its tables by the rows and rows a key of each, the condition, the setting."""
+
+    title: str
+    left: tuple[int, int]
+    right: tuple[int, int]
+    condition: str
+    setting: str
+    columns: int = 2
+    sums: str = SUMS
+
+
+def cases(rows: int) -> Sequence[Hostile]:
+    """Return the grid for tables of ``rows``, some of them a part of that."""
+    big, nested = (rows, 10), (min(rows, 3_000), 10)
+    band = "l.s BETWEEN r.s - 5 AND r.s + 5"
+    near_unique, small = (5 * rows, 1), (max(rows // 20, 1), 1)
+    thousand = (max(rows // 20, 1), 10)
+    return (
+        Hostile("tiny tables", (1_000, 10), (1_000, 10), f"l.k = r.k AND {band}", ON),
+        Hostile("tiny tables", (1_000, 10), (1_000, 10), f"l.k = r.k AND {band}", OFF),
+        Hostile("tiny tables, no key", (1_000, 10), (1_000, 10), band, ON),
+        Hostile("<> only", big, big, "l.k = r.k AND l.s <> r.s", OFF),
+        Hostile("<> only, no key", nested, nested, "l.s <> r.s", ON),
+        Hostile("one-sided >", big, big, "l.k = r.k AND l.s > r.s", OFF),
+        Hostile("one-sided >, no key", nested, nested, "l.s > r.s", ON),
+        Hostile("reach as wide as the table", big, big, _as_wide(rows), OFF),
+        Hostile("reach as wide as the table, a small side", big, small, _as_wide(rows), ON),
+        Hostile("near-unique keys, a small side", near_unique, small, f"l.k = r.k AND {band}", ON),
+        Hostile("near-unique keys, a small side", near_unique, small, f"l.k = r.k AND {band}", OFF),
+        Hostile(
+            "a thousand columns",
+            thousand,
+            thousand,
+            f"l.k = r.k AND {band}",
+            OFF,
+            WIDE,
+            WIDE_SUMS,
+        ),
+    )
+
+
+def _as_wide(rows: int) -> str:
+    return f"l.k = r.k AND l.s BETWEEN r.s - {rows} AND r.s + {rows}"
+
+
+def make_tables(spark: SparkSession, folder: Path, case: Hostile) -> Mapping[str, Path]:
+    """Write the two sides of a case: key k, order s in random sequence, further columns."""
+    tables = {}
+    for name, seed, (rows, a_key) in (("l", 1, case.left), ("r", 2, case.right)):
+        columns = [
+            f"CAST(floor(rand({seed}) * {max(rows // a_key, 1)}) AS BIGINT) AS k",
+            f"CAST(floor(rand({seed + 10}) * {rows}) AS BIGINT) AS s",
+            *(f"id + {n} AS c{n}" for n in range(2, case.columns)),
+        ]
+        path = f"{name}_{rows}_{a_key}_{case.columns}"
+        tables[name] = sparks.write(spark, folder, path, rows, columns)
+    sparks.name_tables(spark, tables)
+    return tables
+
+
+def run(spark: SparkSession, options: Options, folder: Path) -> None:
+    """Run the grid and keep its result."""
+    title = "Joins from which pruning has little to gain, with Plait and without"
+    result = Result("grid", title, sparks.jdk(spark), options)
+    for rows in options.sizes(300_000, quick=2_000):
+        for case in cases(rows):
+            tables = make_tables(spark, folder, case)
+            join = Join(f"FROM l JOIN r ON {case.condition}", "l.k, l.s, r.s AS rs", case.sums)
+            contest = Contest(spark, join, None, tables, None)
+            name = f"{case.title} ({case.left[0]:,} x {case.right[0]:,})"
+            contest.hold(result, (name, case.setting), {"stock Spark": LIMIT}, without=("DuckDB",))
+    result.keep()
