@@ -91,11 +91,19 @@ lazy val spark = (project in file("jvm/spark"))
     )
   )
 
-/** What single operations take: `./sbt bench/Jmh/run`. No part of the jar, and of no test. */
+/** What single operations take, `./sbt bench/Jmh/run`, and what the core takes for a join,
+  * `benchmarks/article`. No part of the jar, and of no test.
+  */
 lazy val bench = (project in file("jvm/bench"))
   .enablePlugins(JmhPlugin)
   .dependsOn(core)
-  .settings(common, name := "plait-bench", publish / skip := true)
+  .settings(
+    common,
+    name := "plait-bench",
+    publish / skip := true,
+    run / fork := true,
+    run / javaOptions ++= Seq("-Xmx2g", "-XX:+UseSerialGC")
+  )
 
 val jar = taskKey[File]("The one jar that the Python wheel carries: core and spark together.")
 

@@ -13,6 +13,8 @@ from benchmarks.options import Options, parse
 
 NAMES = ["w1", "w3", "w4", "w5", "grid", "tpcds", "article"]
 
+WITHOUT_SPARK = {"article"}
+
 
 def main() -> None:
     """Run what the command line names."""
@@ -28,10 +30,13 @@ def main() -> None:
 
 def run(name: str, options: Options) -> None:
     """Run one benchmark in this process."""
-    from benchmarks import spark as sparks
-
     benchmark = importlib.import_module(f"benchmarks.{name}")
     with tempfile.TemporaryDirectory(prefix=f"plait-{name}-") as folder:
+        if name in WITHOUT_SPARK:
+            benchmark.run(options, Path(folder))
+            return
+        from benchmarks import spark as sparks
+
         spark = sparks.start()
         try:
             benchmark.run(spark, options, Path(folder))
