@@ -52,9 +52,7 @@ mutants: .venv/dev ## break the interval laws on purpose and see the tests fail
 	@$(BIN)/python scripts/mutants.py
 
 bench: .venv/dev .venv/plait ## every benchmark, one file a claim
-	@$(TOOLCHAIN) && use_spark && if [ -f benchmarks/__main__.py ]; \
-	then $(BIN)/python -m benchmarks; \
-	else for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done; fi
+	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m benchmarks
 
 dist: .venv/dev ## the source archive, and from it the wheel that carries the jar, in dist/
 	@$(BIN)/python -m build --no-isolation

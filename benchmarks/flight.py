@@ -12,6 +12,7 @@ recording goes to build/benchmarks, for JDK Mission Control.
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import subprocess
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.options import ROOT
+from benchmarks.peer import Stopped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +37,8 @@ def hottest(spark: SparkSession, name: str, run: Callable[[], object]) -> list[s
     recording.enable("jdk.ExecutionSample").withPeriod(jvm.java.time.Duration.ofMillis(10))
     recording.start()
     try:
-        run()
+        with contextlib.suppress(Stopped):  # up to there it was recorded
+            run()
     finally:
         recording.stop()
         recording.dump(jvm.java.io.File(str(path)).toPath())

@@ -110,4 +110,4 @@ def run(spark: SparkSession, options: Options, folder: Path) -> None:
             contest = Contest(spark, join, None, tables, None)
             name = f"{case.title} ({case.left[0]:,} x {case.right[0]:,})"
             contest.hold(result, (name, case.setting), {"stock Spark": LIMIT}, without=("DuckDB",))
-    result.keep()
+    print("\n".join(result.judged))

@@ -18,7 +18,8 @@ def described(jvm_version: str) -> str:
 
 def head(title: str, jvm_version: str, command: str) -> list[str]:
     """Return the first lines of a result."""
-    return [title, f"{described(jvm_version)}, on a shared machine", command, ""]
+    load = f"on a shared machine, load {os.getloadavg()[2]:.0f}"
+    return [title, f"{described(jvm_version)}, {load}", command, ""]
 
 
 def _cpu() -> str:

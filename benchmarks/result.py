@@ -50,18 +50,19 @@ class Result:
         self.cases.append(case)
         self.judged += [claim.judged(case.laps) for claim in claims]
         print("\n".join(case.text), flush=True)
+        self.keep()
 
     def judge(self, what: str, value: int, limit: int) -> None:
         """Judge a claim that a number is at most another."""
         self.judged.append(verdict(value <= limit, str(value), str(limit), what))
+        self.keep()
 
     def keep(self) -> None:
-        """Write text and picture, and print the claims."""
+        """Write text and picture: after each case, so that what was measured is not lost."""
         folder = self.options.folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{self.name}.txt").write_text("\n".join(self._text()) + "\n")
         draw(self.cases, self.title, str(folder / f"{self.name}.png"))
-        print("\n".join([*self.judged, f"-> {folder.name}/{self.name}.txt"]), flush=True)
 
     def _text(self) -> list[str]:
         return [
