@@ -15,7 +15,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.peer import Measured, Peer, Rows, Stopped
+from benchmarks.peer import STOPPED_AFTER, Measured, Peer, Rows, Stopped
 
 SLOW = 60.0
 
@@ -132,12 +132,10 @@ def _is_done(lap: Lap) -> bool:
 
 
 def _run(peer: Peer, lap: Lap, round_: int) -> None:
-    from benchmarks import peer as peers
-
     try:
         measured = peer.run()
     except Stopped:
-        lap.stopped_after = peers.STOPPED_AFTER
+        lap.stopped_after = STOPPED_AFTER
         lap.times.clear()
         lap.cpu.clear()
         print(f"  round {round_} {peer.name:<18} stopped", flush=True)

@@ -54,7 +54,7 @@ class Result:
 
     def judge(self, what: str, value: int, limit: int) -> None:
         """Judge a claim that a number is at most another."""
-        self.judged.append(verdict(value <= limit, str(value), str(limit), what))
+        self.judged.append(verdict(value, limit, what))
         self.keep()
 
     def keep(self) -> None:

@@ -8,12 +8,13 @@ Of each peer the total, Plait's time by the peer's, the same of processor time, 
     Plait   11.41 s   1.00 (1.00 to 1.00)  20.11 s     1.00      6.20 s    64 MiB         -
     stock   > 120 s   < 0.10                     -        -           -         -         -
 
-    met      1.08, at most 1.10: W1, 10,000,000 rows, 8 keys: Plait by floor (cpu 1.07)
-    NOT MET  1.19, at most 1.10: W1, 10,000,000 rows, 64 keys: Plait by floor (cpu 1.16)
+    met      1.08, at most 1.1: W1, 10,000,000 rows, 8 keys: Plait by floor (cpu 1.07)
+    NOT MET  1.19, at most 1.1: W1, 10,000,000 rows, 64 keys: Plait by floor (cpu 1.16)
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,22 +47,26 @@ class Claim:
 
         >>> laps = {"a": Lap({1: 2.0}), "b": Lap({1: 4.0})}
         >>> Claim("W9", "a", "b", 0.4).judged(laps)
-        'NOT MET  0.50, at most 0.40: W9: a by b'
+        'NOT MET  0.50, at most 0.4: W9: a by b'
         """
         what = f"{self.what}: {self.over} by {self.under}"
-        limit = f"{self.limit:.2f}"
         found = ratio(laps, self.over, self.under)
         if found is None:
-            return verdict(False, "stopped", limit, what)
-        below = "< " if found.is_below else ""
+            return verdict(math.inf, self.limit, what, "stopped")
         cpu = cpu_ratio(laps, self.over, self.under)
         what += "" if cpu is None else f" (cpu {cpu.median:.2f})"
-        return verdict(found.median <= self.limit, f"{below}{found.median:.2f}", limit, what)
+        below = "< " if found.is_below else ""
+        return verdict(found.median, self.limit, what, f"{below}{found.median:.2f}")
 
 
-def verdict(is_met: bool, value: str, limit: str, what: str) -> str:
-    """Return the line of a claim."""
-    return f"{'met    ' if is_met else 'NOT MET'}  {value}, at most {limit}: {what}"
+def verdict(value: float, limit: float, what: str, shown: str = "") -> str:
+    """Return the line of a claim that ``value`` is at most ``limit``.
+
+    >>> verdict(3, 2, "W9: rows held")
+    'NOT MET  3, at most 2: W9: rows held'
+    """
+    word = "met    " if value <= limit else "NOT MET"
+    return f"{word}  {shown or f'{value:g}'}, at most {limit:g}: {what}"
 
 
 def lines(laps: Laps, base: str = "Plait") -> list[str]:

@@ -81,8 +81,8 @@ class Raced:
         by = self.seconds("Plait") / self.seconds("stock Spark")
         differing = len(self.differing)
         return [
-            verdict(by <= LIMIT, f"{by:.3f}", f"{LIMIT:.2f}", "total, Plait by stock Spark"),
-            verdict(differing == 0, str(differing), "0", f"queries that differ {self.differing}"),
+            verdict(by, LIMIT, "total, Plait by stock Spark", f"{by:.3f}"),
+            verdict(differing, 0, f"queries whose rows differ {self.differing}"),
         ]
 
     def lines(self) -> list[str]:

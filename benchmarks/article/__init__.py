@@ -70,14 +70,14 @@ def _judged(cells: Cells, keys: int, rows: int) -> list[str]:
     ours = [_seconds(cells, CORE, (keys, rows, batch)) for batch in BATCHES]
     spread = max(ours) / min(ours)
     what = f"{keys} keys, {rows:,} rows"
-    lines = [verdict(spread <= FLAT, f"{spread:.2f}", f"{FLAT}", f"{what}: longest by shortest")]
+    lines = [verdict(spread, FLAT, f"{what}: longest by shortest", f"{spread:.2f}")]
     for name in (SYMMETRIC, HASH):
         most = max(
             _seconds(cells, CORE, case) / _seconds(cells, name, case)
             for case in ((keys, rows, batch) for batch in BATCHES)
         )
         subject = f"{what}: by {name}, the worst size of batches"
-        lines.append(verdict(most <= BELOW, f"{most:.2f}", f"{BELOW}", subject))
+        lines.append(verdict(most, BELOW, subject, f"{most:.2f}"))
     return lines
 
 

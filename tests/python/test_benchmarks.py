@@ -48,7 +48,8 @@ def test_a_peer_that_was_stopped_is_not_asked_again_and_gives_a_bound() -> None:
 
 
 def test_a_peer_that_is_stopped_after_its_warm_up_keeps_no_time() -> None:
-    laps = race.race([Scripted("a", iter([6.0, None]))], 1)
+    laps = race.race([Scripted("a", iter([6.0, 5.0, None]))], 2)
+    assert laps["a"].times == {}
     assert table.total(laps["a"]) == "> 120 s"
 
 
@@ -83,13 +84,13 @@ def test_an_error_before_the_watch_dog_s_time_is_an_error() -> None:
 def test_a_claim_is_met_up_to_its_limit_and_says_so_plainly() -> None:
     laps = {"Plait": Lap({1: 1.1}), "floor": Lap({1: 1.0}), "stock": Lap(stopped_after=120.0)}
     claim = table.Claim("W1", "Plait", "floor", 1.1)
-    assert claim.judged(laps) == "met      1.10, at most 1.10: W1: Plait by floor"
+    assert claim.judged(laps) == "met      1.10, at most 1.1: W1: Plait by floor"
     strict = table.Claim("W1", "Plait", "floor", 1.09)
     assert strict.judged(laps) == "NOT MET  1.10, at most 1.09: W1: Plait by floor"
     laps["Plait"].cpu[1], laps["floor"].cpu[1] = 3.0, 2.0
     assert claim.judged(laps).endswith("Plait by floor (cpu 1.50)")
     below = table.Claim("W1", "Plait", "stock", 0.5)
-    assert below.judged(laps) == "met      < 0.01, at most 0.50: W1: Plait by stock"
+    assert below.judged(laps) == "met      < 0.01, at most 0.5: W1: Plait by stock"
 
 
 def test_a_table_has_a_line_a_peer() -> None:
