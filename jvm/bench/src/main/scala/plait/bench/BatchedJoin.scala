@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.bench
 
-import scala.collection.mutable
-
 import plait.join.{JoinCore, KeyGroup, KeyTable, MemoryRowBuffer, RowStore}
 import plait.order.ReachEnd
 import plait.order.ReachEnd.{Openness, WholeFormula}
@@ -121,27 +119,60 @@ object BatchedJoin {
     }
   }
 
-  final private class Group(val key: Long) extends KeyGroup
+  final private class Group extends KeyGroup {
+    var key = 0L
+    var next: Group = _
+  }
 
+  /** A chain of groups a bucket; groups that were released are used again. */
   final private class Keys extends KeyTable[Row, KeyGroup] {
-    private val groups = new mutable.LongMap[Group]
-    def find(key: Row): KeyGroup = groups.getOrNull(key.key)
+    private val buckets = new Array[Group](Keys.Buckets)
+    private var released: Group = _
+
+    def find(key: Row): KeyGroup = {
+      var group = buckets(bucketOf(key.key))
+      while (group != null && group.key != key.key) group = group.next
+      group
+    }
+
     def claim(key: Row): KeyGroup = {
-      val found = groups.getOrNull(key.key)
+      val found = find(key)
       if (found != null) found
       else {
-        val made = new Group(key.key)
-        groups.update(key.key, made)
+        val made = if (released == null) new Group else released
+        if (released != null) released = released.next
+        val bucket = bucketOf(key.key)
+        made.key = key.key
+        made.next = buckets(bucket)
+        buckets(bucket) = made
         made
       }
     }
-    def release(key: KeyGroup): Unit = key match {
-      case group: Group => val _ = groups.remove(group.key)
-      case _ => throw new IllegalArgumentException("a key of another table")
+
+    def release(key: KeyGroup): Unit = {
+      val group = key.asInstanceOf[Group]
+      val bucket = bucketOf(group.key)
+      if (buckets(bucket) eq group) buckets(bucket) = group.next
+      else {
+        var before = buckets(bucket)
+        while (before.next ne group) before = before.next
+        before.next = group.next
+      }
+      group.next = released
+      released = group
     }
+
     def releaseUnused(key: KeyGroup): Unit = if (key.isEmpty) release(key)
-    def clear(): Unit = groups.clear()
+
+    def clear(): Unit = {
+      java.util.Arrays.fill(buckets.asInstanceOf[Array[Object]], null)
+      released = null
+    }
+
+    private def bucketOf(key: Long): Int = (key * 0x9e3779b97f4a7c15L >>> 52).toInt
   }
+
+  private object Keys { val Buckets = 4096 }
 
   /** Rows by columns; a handle is an index. */
   final private class Store extends RowStore[Row] {
