@@ -4,7 +4,7 @@ package plait.spark.planner
 import plait.Side
 import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
-import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
+import plait.order.{OrderChoice, ReachBound, SolvedChoice}
 import plait.spark.exec.SidePruning
 
 /** The pruning of a side in words, for EXPLAIN:
