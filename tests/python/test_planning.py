@@ -69,8 +69,6 @@ LEFT_TO_SPARK = {
     "a sum over both sides": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t + r.t <> 7",
     "collated strings": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k "
     "AND string(l.t) COLLATE UNICODE_CI < string(r.t) COLLATE UNICODE_CI",
-    "rows without an order that may match": "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k "
-    "AND (abs(l.t - r.t) < 3 OR r.t IS NULL)",
     "hint BROADCAST": JOIN.replace("SELECT", "SELECT /*+ BROADCAST(r) */"),
     "hint MERGE": JOIN.replace("SELECT", "SELECT /*+ MERGE(l) */"),
     "hint SHUFFLE_HASH": JOIN.replace("SELECT", "SELECT /*+ SHUFFLE_HASH(r) */"),
@@ -242,6 +240,47 @@ def test_explain_shows_intervals_as_sql_writes_them(spark: SparkSession) -> None
     )
 
 
+NULL_ORDERS = [
+    "abs(l.t - r.t) < 3 OR r.t IS NULL",
+    "r.t BETWEEN l.t AND l.t + 5 OR l.t IS NULL",
+    "(l.t - r.t) BETWEEN -2 AND 2 OR (l.t IS NULL AND r.t IS NULL)",
+    "l.t <=> r.t",
+    "l.id + l.t <=> r.id + r.t",
+    "coalesce(l.t, 3) = coalesce(r.t, 7) AND l.id > r.id",
+]
+ALL_TYPES = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize("condition", NULL_ORDERS)
+@pytest.mark.parametrize("join", ALL_TYPES)
+def test_rows_without_an_order_value_match_where_the_condition_lets_them(
+    spark: SparkSession, join: str, condition: str, adaptive: bool
+) -> None:
+    columns = "l.id" if "SEMI" in join or "ANTI" in join else "l.id, r.id"
+    query = f"SELECT {columns} FROM l {join} r ON l.k = r.k AND ({condition})"
+    always = {"spark.plait.join.strategy": "always", "spark.sql.adaptive.enabled": adaptive}
+    with settings(spark, always):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert joins_planned(df) == 1
+
+
+def test_rows_that_have_met_those_without_an_order_value_die_as_any_other(
+    spark: SparkSession,
+) -> None:
+    numbers = "(SELECT id % 1 AS k, if(id = 7, NULL, id) AS t FROM range(2000))"
+    query = (
+        f"SELECT l.t, r.t FROM {numbers} l JOIN {numbers} r "
+        "ON l.k = r.k AND (abs(l.t - r.t) < 3 OR r.t IS NULL)"
+    )
+    right = pruning(spark, query)[2]
+    assert right.startswith("right ordered by t ASC NULLS FIRST, reaches t as solved for each row")
+    df = spark.sql(query)
+    assert answer(df) == rows_of_spark(spark, query)
+    assert plait.counters(df)[0].metrics["peakBuffered"] < 20
+
+
 @pytest.mark.parametrize("mode", ["", "EXTENDED", "FORMATTED", "COST"])
 def test_each_kind_of_explain_shows_the_pruning(spark: SparkSession, mode: str) -> None:
     text = spark.sql(f"EXPLAIN {mode} {JOIN}").collect()[0][0]
@@ -258,7 +297,6 @@ def pruning(spark: SparkSession, query: str) -> list[str]:
 REASONS = {
     "no equality": "[FEW_PAIRS]",
     "no comparison": "[NO_COMPARISON]",
-    "rows without an order that may match": "[NULLS_MAY_MATCH]",
     "hint MERGE": "[HINTED_OTHERWISE]",
 }
 

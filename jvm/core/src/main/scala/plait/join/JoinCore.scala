@@ -30,8 +30,9 @@ import plait.{BySide, Side}
   * Conventions:
   *   1. `add(side, ...)` takes a rank that is at least the side's frontier.
   *   2. A frontier is closed: every later row has a rank >= it. Frontiers never fall.
-  *   3. A row with a NULL key, order or reach matches nothing and is not added, only counted by
-  *      [[addDead]].
+  *   3. A row with a NULL key or reach matches nothing and is not added, only counted by [[addDead]];
+  *      so is one with a NULL order, unless its side's are [[Rankless.Matching]]: those come first, with
+  *      the rank [[Rankless.Rank]], and every row reaches them.
   *   4. All matches of a row are taken before the next verb, and after `advance` and `finish` all that
   *      leaves. A row given is valid until the next call.
   *   5. Of a side whose [[Role]] lets rows leave aloud, each row comes out: matched, given by
@@ -47,16 +48,19 @@ import plait.{BySide, Side}
 final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     keys: KeyTable[Q, K],
     buffers: BySide[RowBuffer[K, R]],
-    roles: BySide[Role] = BySide(Role.Paired, Role.Paired)
+    roles: BySide[Role] = BySide(Role.Paired, Role.Paired),
+    rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)
 ) {
-  private val left = new JoinCore.SideState(buffers.left, roles.left)
-  private val right = new JoinCore.SideState(buffers.right, roles.right)
+  private val left = new JoinCore.SideState(buffers.left, roles.left, rankless.left)
+  private val right = new JoinCore.SideState(buffers.right, roles.right, rankless.right)
   private val pace = new Pace
   private var peak = 0L
 
   // The row that arrived last: the buffer it is looked up in, and what is to be stored of it.
   private var arrived = left
   private var probed: RowBuffer[K, R] = _
+  // The key whose rows without a rank are still to be looked up, or null.
+  private var ranklessKey: K = _
   private var isMatched = false
   private var key: K = _
   private var row: R = _
@@ -90,21 +94,27 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     val opposite = state(side.other)
     noteReach(side, rank, low, high)
     arrive(own)
-    val passed = low > high || high < opposite.frontier
+    val last = if (low > high && opposite.hasRankless) Rankless.Rank else high
+    val passed = (low > high && !opposite.hasRankless) || last < opposite.frontier
     val stored = !passed && !opposite.finished
     val found =
       if (stored) keys.claim(key) else if (opposite.buffer.size > 0) keys.find(key) else null
-    if (found != null && low <= high && opposite.buffer.size > 0) {
-      opposite.buffer.probe(found, low, high)
-      probed = opposite.buffer
+    if (found != null && opposite.buffer.size > 0) {
+      if (low <= high) probe(opposite, found, low, high)
+      if (opposite.hasRankless && (probed == null || low > Rankless.Rank)) ranklessKey = found
     }
     if (stored) {
       this.key = found
       this.row = row
       this.rank = rank
-      end = high
+      end = last
     }
     if (passed) own.pruned += 1
+  }
+
+  private def probe(of: JoinCore.SideState[K, R], key: K, low: Long, high: Long): Unit = {
+    of.buffer.probe(key, low, high)
+    probed = of.buffer
   }
 
   /** A row that can match nothing. */
@@ -118,6 +128,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     own.in += 1
     arrived = own
     probed = null
+    ranklessKey = null
     isMatched = false
     key = null
   }
@@ -128,8 +139,17 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def nextMatch(): R = {
     var found: R = null
     if (probed != null && !isSettled) found = probed.next()
+    if (found == null && ranklessKey != null && !isSettled) found = firstRankless()
     if (found == null) endArrival()
     found
+  }
+
+  /** The last row's partners within its reach were given; now those that have no rank. */
+  private def firstRankless(): R = {
+    val key = ranklessKey
+    ranklessKey = null
+    probe(if (arrived eq left) right else left, key, Rankless.Rank, Rankless.Rank)
+    probed.next()
   }
 
   /** The pair that [[nextMatch]] gave last is one. */
@@ -157,6 +177,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     } else if (key != null) keys.releaseUnused(key)
     if (probed != null) probed.endProbe()
     probed = null
+    ranklessKey = null
     key = null
     row = null
     forgetKeys()
@@ -245,8 +266,10 @@ object JoinCore {
 
   final private class SideState[K >: Null <: AnyRef, R >: Null <: AnyRef](
       val buffer: RowBuffer[K, R],
-      role: Role
+      role: Role,
+      rankless: Rankless
   ) extends Counts {
+    val hasRankless: Boolean = rankless eq Rankless.Matching
     val leavesAloud: Boolean = role.leaves eq Leaving.Aloud
     val settles: Boolean = role.matches eq Matching.Settles
     var frontier: Long = Long.MinValue

@@ -7,6 +7,9 @@ import plait.{BySide, Side}
 /** The orders of a join whose reaches are solved row by row. */
 final case class SolvedChoice(orders: BySide[Order], reaches: BySide[SolvedReach]) {
 
+  /** Can a row of this side match although its order has no value? */
+  def mayMatchNull(side: Side): Boolean = reaches(side.other).mayMatchNull
+
   /** An end that is the same for all rows comes from what the other side may hold at all, and is passed
     * only near its end.
     */
@@ -45,11 +48,9 @@ object SolvedChoice {
         .map(order => order -> new SolvedReach(conditions(side), side, order, own))
         .toMap
     }
-    def mayBeNull(side: Side)(term: Term) = reaches(side.other)(term).mayMatchNull
-    def usable(side: Side) = ranked(side).filterNot(mayBeNull(side))
     val choices = for {
-      left <- usable(Side.Left)
-      right <- usable(Side.Right)
+      left <- ranked.left
+      right <- ranked.right
       leftDirection <- Seq(Direction.Ascending, Direction.Descending)
       rightDirection <- Seq(Direction.Ascending, Direction.Descending)
     } yield SolvedChoice(
@@ -57,15 +58,15 @@ object SolvedChoice {
       BySide(reaches.left(right), reaches.right(left))
     )
     // maxByOption keeps the first of equals.
-    choices.maxByOption(choice => Side.both.count(choice.isPruned)) match {
+    choices.maxByOption(score) match {
       case Some(best) if Side.both.exists(best.isPruned) => Right(best)
       case Some(best) =>
         Left(WhyNot.NothingPruned(Side.both.flatMap(best.whyNotPruned)))
-      case None =>
-        val nullable = Side.both.flatMap(side =>
-          ranked(side).filter(mayBeNull(side)).map(t => WhyNot.NullsMayMatch(side, s"$t"))
-        )
-        Left(nullable.headOption.getOrElse(WhyNot.NoComparison()))
+      case None => Left(WhyNot.NoComparison())
     }
   }
+
+  /** First that its sides are pruned, then that their rows without an order value need not be met. */
+  private def score(choice: SolvedChoice): Int =
+    4 * Side.both.count(choice.isPruned) - Side.both.count(choice.mayMatchNull)
 }

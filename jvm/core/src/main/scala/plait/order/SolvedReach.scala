@@ -54,7 +54,8 @@ final class SolvedReach(
 
   /** The same in ranks, both ends in. */
   def ranks(values: IndexedSeq[Possible]): Option[(Long, Long)] = possible(values).map { order =>
-    if (order.values.isEmpty) (Long.MinValue, Long.MaxValue)
+    // Nothing but NULL, which every row reaches where it may match.
+    if (order.values.isEmpty && !order.mayBeNaN) (Long.MaxValue, Long.MinValue)
     else
       (
         rank.low(order.values.lower),

@@ -146,15 +146,6 @@ object WhyNot {
         pairs.toString
       )
 
-  /** A row without an order value would have to be kept to the end, and met by every row. */
-  final case class NullsMayMatch(side: Side, order: String)
-      extends WhyNot(
-        "NULLS_MAY_MATCH",
-        s"a ${side.name} row whose $order is NULL may match, which is not supported yet",
-        side.name,
-        order
-      )
-
   /** Spark planned it in a session without Plait, or by a rule that comes before Plait's. */
   final case class NotAsked()
       extends WhyNot("NOT_ASKED", "Plait was not asked when the join was planned")

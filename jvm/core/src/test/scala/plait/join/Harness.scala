@@ -39,29 +39,40 @@ object Harness {
   final case class Matched(left: Int, right: Option[Int]) extends Out
   final case class Alone(side: Side, id: Int) extends Out
 
-  final class Join(roles: BySide[Role] = BySide(Role.Paired, Role.Paired)) {
+  final class Join(
+      roles: BySide[Role] = BySide(Role.Paired, Role.Paired),
+      rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)
+  ) {
     val keys = new MapKeyTable[Int]
     val stores: BySide[ArrayRowStore[Row]] = BySide(new ArrayRowStore, new ArrayRowStore)
     val core = new JoinCore[Int, KeyGroup, Row](
       keys,
       BySide.make(side => new MemoryRowBuffer[Row](side, keys, stores(side))),
-      roles
+      roles,
+      rankless
     )
 
     def holds(side: Side): Set[Row] = stores(side).live.toSet
 
     /** Adds a row as a driver does, and gives its matches as (left, right). */
     def add(side: Side, row: Row): Seq[(Row, Row)] = {
-      row.rank.foreach(core.advance(side, _))
-      (row.rank, row.reach) match {
-        case (Some(rank), Some((low, high))) => core.add(side, row.key, row, rank, low, high)
-        case _ => core.addDead(side)
-      }
+      arrive(side, row)
       Iterator
         .continually(core.nextMatch())
         .takeWhile(_ != null)
         .map(partner => if (side == Side.Left) (row, partner) else (partner, row))
         .toList
+    }
+
+    private def arrive(side: Side, row: Row): Unit = {
+      row.rank.foreach(core.advance(side, _))
+      val rank = row.rank.orElse(
+        if (rankless(side) == Rankless.Matching) Some(Rankless.Rank) else None
+      )
+      (rank, row.reach) match {
+        case (Some(rank), Some((low, high))) => core.add(side, row.key, row, rank, low, high)
+        case _ => core.addDead(side)
+      }
     }
 
     /** Runs both inputs to their ends, the core choosing the side. */
@@ -103,10 +114,7 @@ object Harness {
           val row = rows(side).next()
           row.rank.foreach(core.advance(side, _))
           leaving(side.other)
-          (row.rank, row.reach) match {
-            case (Some(rank), Some((low, high))) => core.add(side, row.key, row, rank, low, high)
-            case _ => core.addDead(side)
-          }
+          arrive(side, row)
           Iterator.continually(core.nextMatch()).takeWhile(_ != null).foreach { partner =>
             val (l, r) = if (side == Side.Left) (row, partner) else (partner, row)
             if (matches(l, r)) {

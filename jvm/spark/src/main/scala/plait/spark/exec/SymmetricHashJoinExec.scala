@@ -18,7 +18,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.TaskMemory
 import org.apache.spark.util.CollectionAccumulator
 
-import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
+import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer, Rankless}
 import plait.spark.PlaitConf
 import plait.spark.side._
 import plait.{BySide, Side}
@@ -40,6 +40,8 @@ import plait.{BySide, Side}
   *   by what the left side must be sorted within a partition; None where nothing prunes it
   * @param leftRanks
   *   rank, low and high end of a left row, three longs (see [[SideReader]])
+  * @param rankless
+  *   what becomes of a side's rows whose order is NULL
   * @param partitionsSplit
   *   how many partitions of a side are read in parts, each part by another task
   * @param pruning
@@ -56,6 +58,7 @@ case class SymmetricHashJoinExec(
     rightRanks: Seq[Expression],
     left: SparkPlan,
     right: SparkPlan,
+    rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead),
     partitionsSplit: BySide[Int] = BySide(0, 0)
 )(val pruning: BySide[SidePruning])
     extends PlaitJoinExec {
@@ -131,7 +134,7 @@ case class SymmetricHashJoinExec(
       SidePlan(leftKeys, leftRanks, left.output, isSortedHere.left),
       SidePlan(rightKeys, rightRanks, right.output, isSortedHere.right)
     )
-    val task = new SymmetricHashJoinTask(joinType, sides, condition, metrics, trace)
+    val task = new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       task.join(BySide(leftRows, rightRows))
     }
@@ -168,6 +171,7 @@ final case class SidePlan(
 final class SymmetricHashJoinTask(
     joinType: JoinType,
     sides: BySide[SidePlan],
+    rankless: BySide[Rankless],
     condition: Option[Expression],
     metrics: Map[String, SQLMetric],
     trace: Option[CollectionAccumulator[TracePoint]]
@@ -181,7 +185,7 @@ final class SymmetricHashJoinTask(
       sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
     val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
     val roles = JoinOutput.roles(joinType).get
-    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles)
+    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
     val rows = new SymmetricHashJoinIterator(
       BySide.make(side => inOrder(sides(side), inputs(side))),
       sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),

@@ -4,6 +4,7 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
 import org.apache.spark.sql.execution.SparkPlan
 
+import plait.join.Rankless
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.JoinStrategyChoice
 import plait.spark.exec.{SidePruning, SymmetricHashJoinExec}
@@ -23,7 +24,11 @@ import plait.{BySide, Side}
 object PartitionedPlan {
 
   /** What prunes a join, as expressions and in words. */
-  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[SidePruning])
+  final private case class Pruning(
+      sides: BySide[SideExpressions],
+      text: BySide[SidePruning],
+      rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)
+  )
 
   def of(
       join: JoinToPlan,
@@ -53,7 +58,8 @@ object PartitionedPlan {
       pruning.sides.left.ranks,
       pruning.sides.right.ranks,
       children.left,
-      children.right
+      children.right,
+      pruning.rankless
     )(pruning.text)
 
   private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
@@ -90,21 +96,30 @@ object PartitionedPlan {
         whole.source(_).isDefined
       )
       .map { choice =>
+        val rankless = BySide.make[Rankless] { side =>
+          if (choice.mayMatchNull(side)) Rankless.Matching else Rankless.Dead
+        }
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
         val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
-        Pruning(served(sides, condition), text)
+        Pruning(served(sides, condition, rankless), text, rankless)
       }
   }
 
-  /** A side that comes in an order as good as the one wanted keeps it. */
+  /** A side that comes in an order as good as the one wanted keeps it. Where rows without an order value
+    * must come first, none but the very order is as good.
+    */
   private def served(
       sides: BySide[SideExpressions],
-      condition: JoinCondition
+      condition: JoinCondition,
+      rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)
   ): BySide[SideExpressions] = {
     val orders = new ServedOrder(condition.whole)
     BySide.make { side =>
+      if (rankless(side) eq Rankless.Matching) sides(side)
+      else {
       val offered = condition.children(side).outputOrdering
       sides(side).copy(order = sides(side).order.map(orders.of(_, offered)))
+      }
     }
   }
 

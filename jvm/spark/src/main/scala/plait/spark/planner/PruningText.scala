@@ -47,7 +47,8 @@ object PruningText {
   /** Where the solver finds the reach, the whole condition is what prunes. */
   def solved(side: Side, choice: SolvedChoice, condition: String): SidePruning = {
     val reached = choice.orders(side.other).term
-    val ordered = s"ordered by ${choice.orders(side)}, reaches $reached as solved for each row"
+    val nulls = if (choice.mayMatchNull(side)) " NULLS FIRST" else ""
+    val ordered = s"ordered by ${choice.orders(side)}$nulls, reaches $reached as solved for each row"
     choice.whyNotPruned(side) match {
       case None => SidePruning.by(ordered, condition)
       case Some(why) => SidePruning.not(ordered, why)

@@ -4,14 +4,17 @@ package plait.spark.translate
 import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
   BitwiseNot,
+  Coalesce,
   Descending,
   Expression,
   GetStructField,
   Literal,
+  NullsFirst,
   SortOrder
 }
 
 import plait.Side
+import plait.join.Rankless
 import plait.order.{Direction, Order, OrderChoice, ReachEnd, SolvedChoice}
 
 /** What the join computes for each row of a side, as Spark expressions over its columns.
@@ -27,7 +30,7 @@ import plait.order.{Direction, Order, OrderChoice, ReachEnd, SolvedChoice}
   * @param order
   *   how the side must be sorted, None if it may come as it likes
   * @param rank
-  *   the row's own rank, NULL if its order value is
+  *   the row's own rank, NULL if its order value is, unless such a row may match
   * @param low
   *   the low end of its reach in the other side's ranks, closed, NULL if it reaches nothing
   * @param high
@@ -56,17 +59,26 @@ object SideExpressions {
   ): SideExpressions = {
     val own = choice.orders(side)
     val value = NullOnError.unlessColumn(translation.source(own.term).get)
+    val (sorted, ownRank) =
+      if (choice.mayMatchNull(side)) nullsFirst(own, value)
+      else (SortOrder(value, sortDirection(own)), rank(own, value))
     val reach = SolvedReachValue.of(choice.reaches(side), translation)
     val (low, high) =
       (GetStructField(reach, SolvedReachValue.Low), GetStructField(reach, SolvedReachValue.High))
     along(
       choice.orders(side.other),
-      SortOrder(value, sortDirection(own)),
-      rank(own, value),
+      sorted,
+      ownRank,
       low,
       high
     )
   }
+
+  /** Rows without an order value have the rank of those that may match and have none. */
+  private def nullsFirst(order: Order, value: Expression): (SortOrder, Expression) = (
+    SortOrder(value, sortDirection(order), NullsFirst, Nil),
+    Coalesce(Seq(rank(order, value), Literal(Rankless.Rank)))
+  )
 
   def of(side: Side, choice: OrderChoice, translation: TermTranslation): SideExpressions = {
     val own = choice.orders(side)
