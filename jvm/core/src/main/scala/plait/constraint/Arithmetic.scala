@@ -29,14 +29,17 @@ object Overflow {
   * forward      exact ──round──> on the grid ──overflow──> in the domain
   * backward     exact <─unround── on the grid <─────────── in the domain
   *
-  * [100, 120] + [10, 20] of bytes     Fails [110, 127]    Wraps [-128, 127]    GivesNull [110, 127] or NULL
+  * [100, 120] + [10, 20] of bytes     Fails [110, 127]    GivesNull [110, 127] or NULL
+  *                                    Wraps [110, 127] ∪ [-128, -116]
+  * a + 100 = -120 of bytes            Wraps a = 36: the exact sum is -120 or 136, and a is no -220
   * 3000D + x = 1e20D                  the sum is within 8192 of 1e20, then x is within 8192 of 1e20 - 3000
   * }}}
   *
   * Conventions:
   *   1. NULL in any argument gives NULL.
   *   2. What is undefined (`1 / 0`) is an error where overflow is one, and NULL elsewhere.
-  *   3. A wrapped result says nothing: only where no wrap is possible is it inverted.
+  *   3. A wrapped result is the exact one but for some [[Turns]], of which the arguments allow a few
+  *      or too many to tell.
   *   4. Floating arguments may be infinite or NaN. An end at infinity is no end in exact
   *      arithmetic: all numbers from `2^1024` on stand for a double's infinity, on the way up and on
   *      the way back. Where NaN may come out is [[Specials]].
@@ -51,6 +54,9 @@ final case class Arithmetic(
     overflow: Overflow
 ) extends NullIntolerant {
   def name: String = operation.name
+
+  /** Convention 3; asked for only of types that have ends. */
+  private lazy val turns = Turns(domain.everything)
 
   /** Nothing but numbers and NULL goes in, and comes out. */
   private val isPlain = overflow == Overflow.Fails && !from.hasNaN && !domain.hasNaN
@@ -75,7 +81,7 @@ final case class Arithmetic(
       else
         overflow match {
           case Overflow.Fails | Overflow.GivesNull => fits
-          case Overflow.Wraps => domain.everything
+          case Overflow.Wraps => turns.held(rounded)
           case Overflow.Saturates => saturated(rounded)
         }
     val isMissing = nulls || (hasOverflow && overflow == Overflow.GivesNull)
@@ -123,8 +129,8 @@ final case class Arithmetic(
       val kept = specials(result.mayBeNull, mayComeFromNaN(result)) & own.specials
       val values =
         if (result.mayBeNaN && (others.hasNaN || makesNaN(sets))) own.values
-        else if (overflow == Overflow.Wraps && mayOverflow(sets)) own.values
-        else own.values.intersect(held(operation.backward(source(result.values), sets, index)))
+        else
+          own.values.intersect(held(operation.backward(source(result.values, sets), sets, index)))
       if ((values eq own.values) && kept == own.specials) own else Possible(values, kept)
     }
   }
@@ -144,9 +150,11 @@ final case class Arithmetic(
     else overflow == Overflow.Saturates && result.contains(Rational.Zero)
 
   /** The exact results that become one of these values. */
-  private def source(values: IntervalSet): IntervalSet = {
+  private def source(values: IntervalSet, sets: IndexedSeq[IntervalSet]): IntervalSet = {
     val rounded = domain.unround(values)
-    if (overflow != Overflow.Saturates || values.isEmpty) rounded
+    if (overflow == Overflow.Wraps && mayOverflow(sets))
+      turns.exact(rounded, domain.round(operation.forward(sets)))
+    else if (overflow != Overflow.Saturates || values.isEmpty) rounded
     else {
       val all = domain.everything
       val below =

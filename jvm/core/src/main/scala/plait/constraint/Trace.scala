@@ -41,15 +41,30 @@ final class Trace private[constraint] (
       .mkString("\n")
   }
 
-  /** The graph as a Mermaid flowchart, each node with its values at first and at last. */
+  /** The graph as a Mermaid flowchart, each node with its values after each sweep: those that a
+    * sweep left as they were stand together, `given – upward 1: [6, +inf)`.
+    */
   def mermaid: String = {
     val boxes = nodes.indices.map { i =>
-      val (first, last) = (steps.head._2(i), steps.last._2(i))
-      val values = Seq(first, last).map(shown(i, _)).distinct.mkString("<br/>")
+      val values = runs(i).map(run => escaped(s"$run")).mkString("<br/>")
       s"""  n$i["${escaped(label(i))}<br/>$values"]"""
     }
     val arrows = for (i <- nodes.indices; child <- arguments(i)) yield s"  n$child --> n$i"
     ("flowchart BT" +: boxes ++: arrows :+ s"  style n$root stroke-width:3px").mkString("\n")
+  }
+
+  /** The values of a node, each with the first and the last sweep after which it had that value. */
+  private def runs(node: Int): Seq[Trace.Run] =
+    steps.toSeq.zip(numbered).foldLeft(Vector.empty[Trace.Run]) {
+      case (done :+ last, ((_, state), name)) if last.value == shown(node, state(node)) =>
+        done :+ last.copy(to = name)
+      case (done, ((_, state), name)) => done :+ Trace.Run(name, name, shown(node, state(node)))
+    }
+
+  /** `given, upward 1, downward 1, upward 2, ...` */
+  private def numbered: Seq[String] = steps.toSeq.zipWithIndex.map {
+    case (("given", _), _) => "given"
+    case ((what, _), i) => s"$what ${steps.take(i + 1).count(_._1 == what)}"
   }
 
   private def label(node: Int): String = {
@@ -66,6 +81,10 @@ final class Trace private[constraint] (
 }
 
 object Trace {
+
+  final private case class Run(from: String, to: String, value: String) {
+    override def toString: String = if (from == to) s"$from: $value" else s"$from – $to: $value"
+  }
 
   /** Every line of the table is as long as its longest label. */
   private val LongestLabel = 120

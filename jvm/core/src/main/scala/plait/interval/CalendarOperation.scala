@@ -141,17 +141,29 @@ object CalendarOperation {
     private def start(day: Long): Rational = Rational(BigInt(day) * perDay)
   }
 
-  /** As another operation of one date from a day on; of earlier days nothing is known. */
-  final case class FromDay(day: Int, operation: RealOperation) extends RealOperation {
-    private val earlier = IntervalSet.below(Rational(day))
-    private val later = IntervalSet.atLeast(Rational(day))
+  /** As another operation of one argument from a day or an instant on.
+    *
+    * @param early
+    *   what becomes of earlier ones
+    */
+  final case class From(
+      first: Rational,
+      operation: RealOperation,
+      early: IntervalSet = IntervalSet.All
+  ) extends RealOperation {
+    private val earlier = IntervalSet.below(first)
+    private val later = IntervalSet.atLeast(first)
     def name: String = operation.name
 
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
-      if (as(0).meets(earlier)) IntervalSet.All else operation.forward(as)
+      if (as(0).meets(earlier)) operation.forward(Vector(as(0).intersect(later))).union(early)
+      else operation.forward(as)
 
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
       if (result.isEmpty) result
-      else operation.backward(result, as, index).intersect(later).union(earlier)
+      else {
+        val sure = operation.backward(result, as, index).intersect(later)
+        if (result.meets(early)) sure.union(earlier) else sure
+      }
   }
 }

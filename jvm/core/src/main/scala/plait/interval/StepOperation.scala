@@ -10,11 +10,12 @@ import plait.interval.RealOperation._
   *   floor(a) to units of u from o      value v   ⇐   a ∈ [v, v + u)
   *   ceiling                            value v   ⇐   a ∈ (v - u, v]
   *   to zero                            v > 0 as floor, v < 0 as ceiling, 0 ⇐ (-u, u)
-  *   half up                            value v   ⇐   a ∈ [v - u/2, v + u/2]
+  *   nearest, middles away from 0       v > 0     ⇐   a ∈ [v - u/2, v + u/2)
   *   a div b                            the quotient, to zero
   *   a % b                              a - b * (a div b): within (-|b|, |b|), the sign of a
   * }}}
   *
+  * A set is inverted by way of the multiples in it: (1, 3) of floors is 2 alone, so [2, 3).
   * `date_trunc('HOUR', t)` is a floor to units of 3,600,000,000 microseconds.
   */
 object StepOperation {
@@ -24,35 +25,45 @@ object StepOperation {
     def unit: Rational
     protected def step(x: Rational): Rational
 
-    /** Where an argument may lie, at least or at most, for a value of at least, at most this. */
-    protected def from(value: Rational): Bound[Rational]
-    protected def to(value: Rational): Bound[Rational]
+    /** Where the multiples of the unit begin. */
+    protected def origin: Rational = Rational.Zero
+
+    /** Where an argument may lie, at least or at most, for at least or at most this multiple. */
+    protected def from(multiple: Rational): Bound[Rational]
+    protected def to(multiple: Rational): Bound[Rational]
 
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet = mapNonDecreasing(as(0))(step)
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
-      result.flatMap(r => IntervalSet.span(end(r.lower, from), end(r.upper, to)))
+      result.flatMap(r => IntervalSet.span(least(r.lower), most(r.upper)))
 
-    private def end(bound: Bound[Rational], f: Rational => Bound[Rational]): Bound[Rational] =
-      bound match {
-        case Unbounded => Unbounded
-        case other => f(Bound.at(other))
-      }
+    private def least(bound: Bound[Rational]): Bound[Rational] = bound match {
+      case Unbounded => Unbounded
+      case Closed(v) => from(multiple(units(v).ceiling))
+      case Open(v) => from(multiple(units(v).floor + 1))
+    }
+    private def most(bound: Bound[Rational]): Bound[Rational] = bound match {
+      case Unbounded => Unbounded
+      case Closed(v) => to(multiple(units(v).floor))
+      case Open(v) => to(multiple(units(v).ceiling - 1))
+    }
+
+    protected def units(x: Rational): Rational = (x - origin) / unit
+    protected def multiple(n: BigInt): Rational = Rational(n) * unit + origin
   }
 
-  final case class Floor(unit: Rational, origin: Rational = Rational.Zero) extends Step {
+  final case class Floor(unit: Rational, override val origin: Rational = Rational.Zero)
+      extends Step {
     def name: String = if (unit == Rational.One) "floor" else s"floor to $unit"
-    protected def step(x: Rational): Rational =
-      Rational(((x - origin) / unit).floor) * unit + origin
-    protected def from(v: Rational): Bound[Rational] = Closed(upward(v))
-    protected def to(v: Rational): Bound[Rational] = Open(step(v) + unit)
-    private def upward(v: Rational) = Rational(((v - origin) / unit).ceiling) * unit + origin
+    protected def step(x: Rational): Rational = multiple(units(x).floor)
+    protected def from(m: Rational): Bound[Rational] = Closed(m)
+    protected def to(m: Rational): Bound[Rational] = Open(m + unit)
   }
 
   final case class Ceiling(unit: Rational) extends Step {
     def name: String = if (unit == Rational.One) "ceil" else s"ceil to $unit"
-    protected def step(x: Rational): Rational = Rational((x / unit).ceiling) * unit
-    protected def from(v: Rational): Bound[Rational] = Open(step(v) - unit)
-    protected def to(v: Rational): Bound[Rational] = Closed(Rational((v / unit).floor) * unit)
+    protected def step(x: Rational): Rational = multiple(units(x).ceiling)
+    protected def from(m: Rational): Bound[Rational] = Open(m - unit)
+    protected def to(m: Rational): Bound[Rational] = Closed(m)
   }
 
   /** How many whole units there are, rounded down: `floor(a / u)`. */
@@ -70,35 +81,60 @@ object StepOperation {
   /** What is after the point falls away: `7.9` gives 7, `-7.9` gives -7. */
   final case class ToZero(unit: Rational) extends Step {
     def name: String = if (unit == Rational.One) "truncate" else s"truncate to $unit"
+    protected def step(x: Rational): Rational =
+      multiple(if (x.signum < 0) units(x).ceiling else units(x).floor)
+    protected def from(m: Rational): Bound[Rational] =
+      if (m.signum > 0) Closed(m) else Open(m - unit)
+    protected def to(m: Rational): Bound[Rational] =
+      if (m.signum < 0) Closed(m) else Open(m + unit)
+  }
+
+  /** To the nearest multiple. */
+  final case class Nearest(unit: Rational, middle: Middle) extends Step {
+    private val half = unit / Rational(2)
+    def name: String = s"round to $unit, the middle $middle"
     protected def step(x: Rational): Rational = {
-      val scaled = x / unit
-      Rational(if (scaled.signum < 0) scaled.ceiling else scaled.floor) * unit
+      val down = units(x).floor
+      val rest = x - multiple(down)
+      multiple(if (rest > half || (rest == half && middle.rises(down))) down + 1 else down)
     }
-    protected def from(v: Rational): Bound[Rational] = {
-      val first = Rational((v / unit).ceiling) * unit
-      if (first.signum > 0) Closed(first) else Open(first - unit)
+    protected def from(m: Rational): Bound[Rational] = {
+      val middleBelow = m - half
+      if (middle.rises(units(middleBelow).floor)) Closed(middleBelow) else Open(middleBelow)
     }
-    protected def to(v: Rational): Bound[Rational] = {
-      val last = Rational((v / unit).floor) * unit
-      if (last.signum < 0) Closed(last) else Open(last + unit)
+    protected def to(m: Rational): Bound[Rational] = {
+      val middleAbove = m + half
+      if (middle.rises(units(middleAbove).floor)) Open(middleAbove) else Closed(middleAbove)
     }
   }
 
-  /** To the nearest multiple; what becomes of the middle (half up, half even) is left open. */
-  final case class Nearest(unit: Rational) extends Step {
-    private val half = unit / Rational(2)
-    def name: String = s"round to $unit"
-    protected def step(x: Rational): Rational = Rational(((x + half) / unit).floor) * unit
-    override def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
-      as(0).flatMap { a =>
-        def end(bound: Bound[Rational], f: Rational => Rational) = bound match {
-          case Unbounded => Unbounded
-          case other => Closed(f(Bound.at(other)))
-        }
-        IntervalSet.span(end(a.lower, x => -step(-x)), end(a.upper, step))
-      }
-    protected def from(v: Rational): Bound[Rational] = Closed(v - half)
-    protected def to(v: Rational): Bound[Rational] = Closed(v + half)
+  /** What becomes of the middle between two multiples. */
+  sealed abstract class Middle(name: String) extends Serializable {
+
+    /** Does the middle above so many units become the multiple above it? */
+    def rises(units: BigInt): Boolean
+    override def toString: String = name
+  }
+  object Middle {
+    case object AwayFromZero extends Middle("away from 0") {
+      def rises(units: BigInt): Boolean = units.signum >= 0
+    }
+    case object ToEven extends Middle("to even") {
+      def rises(units: BigInt): Boolean = units.testBit(0)
+    }
+  }
+
+  /** A step of what a floating number looks like: of the shortest text that is nearest to it, which
+    * lies no further from it than half the way to its neighbours. `round(2.675, 2)` is 2.68, though
+    * the double is 2.67499...
+    */
+  final case class OfShortestText(step: Step, floating: Domain.Floating) extends RealOperation {
+    def name: String = step.name
+    override def makesNaN(as: IndexedSeq[IntervalSet], infinity: Rational): Boolean = false
+    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
+      step.forward(Vector(floating.unround(as(0))))
+    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
+      floating.widen(step.backward(result, as, index), values = 1)
   }
 
   private val toZero = ToZero(Rational.One)
@@ -111,6 +147,17 @@ object StepOperation {
       toZero.forward(Vector(FieldOperation.Divide.forward(as)))
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
       FieldOperation.Divide.backward(toZero.backward(result, as, 0), as, index)
+  }
+
+  /** `a / b`, rounded to a whole number, the middle away from 0. */
+  case object RoundedQuotient extends RealOperation {
+    private val nearest = Nearest(Rational.One, Middle.AwayFromZero)
+    def name: String = "rounded /"
+    override def isPartial(as: IndexedSeq[IntervalSet]): Boolean = as(1).contains(Rational.Zero)
+    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
+      nearest.forward(Vector(FieldOperation.Divide.forward(as)))
+    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
+      FieldOperation.Divide.backward(nearest.backward(result, as, 0), as, index)
   }
 
   private val notNegative = IntervalSet.atLeast(Rational.Zero)
@@ -193,11 +240,31 @@ object StepOperation {
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet = {
       val limited = within(as(1))
       if (as(1).subsetOf(positive))
-        if (isSame(as)) as(0) else limited.intersect(notNegative)
+        if (isSame(as)) as(0)
+        else
+          inOneStep(as(0), as(1)) match {
+            case Some(start) => difference(as(0), IntervalSet.point(start)).union(zero)
+            case None => limited.intersect(notNegative)
+          }
       else limited
     }
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
-      if (index == 1) beyond(result, Open(_)) else if (isSame(as)) result else IntervalSet.All
+      if (index == 1) beyond(result, Open(_))
+      else if (isSame(as)) result
+      else
+        inOneStep(as(0), as(1)) match {
+          case Some(start) if !result.contains(Rational.Zero) =>
+            sum(result, IntervalSet.point(start))
+          case _ => IntervalSet.All
+        }
+
+    private val zero = IntervalSet.point(Rational.Zero)
+
+    /** The multiple of a positive `b` that is below all `a`, or at them, and less than one `b` away. A
+      * sum `a % b + b` of doubles may be rounded to `b`, and then becomes 0.
+      */
+    private def inOneStep(as: IntervalSet, bs: IntervalSet): Option[Rational] =
+      bs.single.filter(_.signum > 0).flatMap(b => Floor(b).forward(Vector(as)).single)
 
     /** Is every `a` its own remainder? */
     private def isSame(as: IndexedSeq[IntervalSet]): Boolean =

@@ -87,7 +87,7 @@ object Evaluation {
     exact.fold(undefined(a)) { x =>
       val wrapped = a.domain match {
         case Domain.Byte => BigInt(x.toByte)
-        case Domain.Int => BigInt(x.toInt)
+        case Domain.Int | Domain.Date => BigInt(x.toInt)
         case Domain.Long => BigInt(x.toLong)
         case _ => x
       }
@@ -111,6 +111,8 @@ object Evaluation {
       case (Same, Seq(x)) => Some(x)
       case (Floor(Rational.One, _), Seq(x)) => Some(math.floor(x))
       case (Ceiling(Rational.One), Seq(x)) => Some(math.ceil(x))
+      case (OfShortestText(step, _), Seq(x)) =>
+        Some(if (x.isNaN || x.isInfinite) x else stepped(step, JavaDecimal.valueOf(x)).doubleValue)
       case other => throw new IllegalArgumentException(s"$other")
     }
     result.fold(undefined(a)) { x =>
@@ -126,8 +128,27 @@ object Evaluation {
     case (Remainder, Seq(x, y)) => Option.when(y != 0)(x % y)
     case (Negate, Seq(x)) => Some(-x)
     case (Absolute, Seq(x)) => Some(math.abs(x))
+    case (OfShortestText(step, _), Seq(x)) =>
+      // As Spark does it: by the text of the double that the float is.
+      Some(
+        if (x.isNaN || x.isInfinite) x
+        else stepped(step, JavaDecimal.valueOf(x.toDouble)).floatValue
+      )
     case other => throw new IllegalArgumentException(s"$other")
   }).fold(undefined(a))(x => Some(Value.of(x)))
+
+  private def stepped(step: Step, x: JavaDecimal): JavaDecimal = {
+    val places = if (step.unit == Rational.One) 0 else 1
+    x.setScale(
+      places,
+      step match {
+        case _: Floor => RoundingMode.FLOOR
+        case _: Ceiling => RoundingMode.CEILING
+        case Nearest(_, Middle.ToEven) => RoundingMode.HALF_EVEN
+        case _ => RoundingMode.HALF_UP
+      }
+    )
+  }
 
   /** What is after the point falls away; then the result fits, or it does not. */
   private def cast(a: Arithmetic, x: Double): Option[Value] = {
@@ -155,6 +176,7 @@ object Evaluation {
       case (Negate, Seq(x)) => Some(x.negate)
       case (Absolute, Seq(x)) => Some(x.abs)
       case (Same, Seq(x)) => Some(x)
+      case (step: Step, Seq(x)) => Some(stepped(step, x))
       case other => throw new IllegalArgumentException(s"$other")
     }
     exact

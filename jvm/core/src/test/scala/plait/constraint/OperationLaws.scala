@@ -74,7 +74,7 @@ class OperationLaws extends ScalaCheckSuite {
   private def valueOf(domain: Domain): Gen[Value] = domain match {
     case Domain.Boolean => Gen.oneOf(True, False)
     case Domain.Byte => integer(Byte.MaxValue.toLong)
-    case Domain.Int => integer(Int.MaxValue.toLong)
+    case Domain.Int | Domain.Date => integer(Int.MaxValue.toLong)
     case Domain.Double => Doubles.double.map(Value.of(_))
     case Domain.Float => Doubles.float.map(Value.of(_))
     case Domain.Decimal(precision, scale) =>
@@ -137,6 +137,22 @@ class OperationLaws extends ScalaCheckSuite {
       Ceiling(Rational.One)
     ): _*
   )
+  private val tenths = Rational(BigInt(1), BigInt(10))
+  for (floating <- Seq(Domain.Double, Domain.Float))
+    law(s"$floating: round and bround to tenths, halves of them as their texts say", floating)(
+      arithmetic(floating, floating, Fails)(
+        OfShortestText(Nearest(tenths, Middle.AwayFromZero), floating),
+        OfShortestText(Nearest(tenths, Middle.ToEven), floating)
+      ): _*
+    )
+  law("decimals: floor, ceil, round and bround to whole numbers", narrow)(
+    arithmetic(narrow, Domain.Decimal(4, 0), Fails)(
+      Floor(Rational.One),
+      Ceiling(Rational.One),
+      Nearest(Rational.One, Middle.AwayFromZero),
+      Nearest(Rational.One, Middle.ToEven)
+    ): _*
+  )
   law("floats: a + b, a - b, a * b, a / b, %", Domain.Float, Domain.Float)(
     arithmetic(Domain.Float, Domain.Float, Fails, GivesNull)(
       Plus,
@@ -155,10 +171,62 @@ class OperationLaws extends ScalaCheckSuite {
   law("casts of longs to bytes", Domain.Long)(
     arithmetic(Domain.Long, Domain.Byte, Fails, GivesNull, Wraps)(Same): _*
   )
+  law("dates: differences that wrap around the ints", Domain.Date, Domain.Date)(
+    arithmetic(Domain.Date, Domain.Int, Wraps)(Minus): _*
+  )
+  law("dates: sums and differences that wrap around the dates", Domain.Date, Domain.Int)(
+    arithmetic(Domain.Date, Domain.Date, Wraps)(Plus, Minus): _*
+  )
   for (to <- Seq(Domain.Int, Domain.Long))
     law(s"casts of doubles to $to", Domain.Double)(
       arithmetic(Domain.Double, to, Fails, GivesNull, Saturates)(ToZero(Rational.One)): _*
     )
+
+  private def bytes(from: Long, to: Long) =
+    Possible.in(IntervalSet.closed(Rational(from), Rational(to)))
+  private def wrapping(operation: RealOperation) =
+    Arithmetic(operation, Domain.Byte, Domain.Byte, Wraps)
+
+  test(
+    "bytes that wrap: a + 100 = -120 only for a = 36, a * 2 = 2 for 1 and -127, -a = -128 for it"
+  ) {
+    val all = Possible.in(Domain.Byte.everything)
+    def back(operation: RealOperation, result: Long, others: Possible*) =
+      wrapping(operation).backward(bytes(result, result), (all +: others).toVector, 0).values
+    assertEquals(back(Plus, -120, bytes(100, 100)), bytes(36, 36).values)
+    assertEquals(
+      back(Times, 2, bytes(2, 2)),
+      IntervalSet.points(Seq(Rational(-127), Rational(1)))
+    )
+    assertEquals(back(Negate, -128), bytes(-128, -128).values)
+  }
+
+  test("bytes that wrap: [100, 127] + 1 is -128 or in [101, 127]; [0, 3] comes of at most five") {
+    assertEquals(
+      wrapping(Plus).forward(Vector(bytes(100, 127), bytes(1, 1))).values,
+      bytes(101, 127).union(bytes(-128, -128)).values
+    )
+    assertEquals(
+      wrapping(Minus).backward(bytes(0, 3), Vector(bytes(-128, 127), bytes(-100, -99)), 0).values,
+      bytes(-100, -96).values
+    )
+  }
+
+  test(
+    "a decimal(4, 1) whose floor is 2 is in [2, 2.9], as one that rounds to 2 is in [1.5, 2.4]"
+  ) {
+    def back(operation: RealOperation) = narrow.tighten(
+      Arithmetic(operation, narrow, Domain.Decimal(4, 0), Fails)
+        .backward(bytes(2, 2), Vector(Possible.in(narrow.everything)), 0)
+        .values
+    )
+    def from(a: Double, b: Double) = IntervalSet.closed(
+      Rational.of(BigDecimal(a)),
+      Rational.of(BigDecimal(b))
+    )
+    assertEquals(back(Floor(Rational.One)), from(2, 2.9))
+    assertEquals(back(Nearest(Rational.One, Middle.AwayFromZero)), from(1.5, 2.4))
+  }
 
   private val comparisons: Seq[Operation] = Seq(
     Comparison.Less,

@@ -119,12 +119,12 @@ class SolverExamples extends FunSuite {
     assertEquals(new Solver(condition).solve(): Narrowing, Narrowing.Infeasible: Narrowing)
   }
 
-  test("n * 2 = 2 says nothing over all integers where it may wrap, and n = 1 where it may not") {
+  test("n * 2 = 2 for 1, and for 1 - 2^31 where it may wrap") {
     def doubled(overflow: Overflow) =
       Call(Arithmetic(Times, Domain.Int, Domain.Int, overflow), n, Constant(2))
     assertEquals(
       solved(is(Equal, doubled(Overflow.Wraps), Constant(2)))(n).values,
-      Domain.Int.everything
+      IntervalSet.points(Seq(Rational(1L - (1L << 31)), Rational.One))
     )
     assertEquals(
       solved(is(Equal, doubled(Overflow.Fails), Constant(2)))(n),
@@ -230,5 +230,6 @@ class SolverExamples extends FunSuite {
     assert(trace.text.contains("(3, +inf)"), trace.text)
     assert(trace.mermaid.startsWith("flowchart BT"), trace.mermaid)
     assert(trace.mermaid.contains("(b - 3)"), trace.mermaid)
+    assert(trace.mermaid.contains("given – upward 1: (-inf, +inf) or NULL<br/>downward 1 – "))
   }
 }

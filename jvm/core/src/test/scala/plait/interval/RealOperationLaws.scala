@@ -35,6 +35,13 @@ class RealOperationLaws extends ScalaCheckSuite {
     if (isNegative(r)) remainder(plus(r, b), b) else Some(r)
   }
 
+  private def away(a: Fraction): Fraction =
+    if (isNegative(a)) up(plus(a, negated(half))) else down(plus(a, half))
+  private def even(a: Fraction): Fraction = {
+    val (low, high) = (up(plus(a, negated(half))), down(plus(a, half)))
+    if (low._1 % 2 == 0) low else high
+  }
+
   /** In units: `f` of `a / unit`, times the unit. */
   private def units(unit: Rational)(f: Fraction => Fraction)(a: Fraction): Fraction =
     times(f(over(a, pair(unit)).get), pair(unit))
@@ -69,7 +76,7 @@ class RealOperationLaws extends ScalaCheckSuite {
   private def two(op: RealOperation)(f: (Fraction, Fraction) => Option[Fraction]): Unit =
     law(op, 2)(xs => f(xs(0), xs(1)))
 
-  private val half: Fraction = (BigInt(1), BigInt(2))
+  private def half: Fraction = (BigInt(1), BigInt(2))
   private val third = Rational(BigInt(2), BigInt(3))
 
   two(Plus)((a, b) => Some(plus(a, b)))
@@ -77,6 +84,7 @@ class RealOperationLaws extends ScalaCheckSuite {
   two(Times)((a, b) => Some(times(a, b)))
   two(Divide)(over)
   two(Quotient)((a, b) => over(a, b).map(toZero))
+  two(RoundedQuotient)((a, b) => over(a, b).map(away))
   two(Remainder)(remainder)
   two(PositiveModulus)(modulus)
   one(Negate)(negated)
@@ -90,9 +98,8 @@ class RealOperationLaws extends ScalaCheckSuite {
       law(Floor(unit, origin), 1) { xs =>
         Some(plus(units(unit)(down)(plus(xs(0), negated(pair(origin)))), pair(origin)))
       }
-    // The middle between two multiples may go either way.
-    one(Nearest(unit))(units(unit)(a => down(plus(a, half))))
-    one(Nearest(unit))(units(unit)(a => up(plus(a, negated(half)))))
+    one(Nearest(unit, Middle.AwayFromZero))(units(unit)(away))
+    one(Nearest(unit, Middle.ToEven))(units(unit)(even))
   }
 
   private def closed(from: Long, to: Long) = IntervalSet.closed(Rational(from), Rational(to))
@@ -136,5 +143,47 @@ class RealOperationLaws extends ScalaCheckSuite {
       IntervalSet.span(Open(q(-1)), Open(q(1)))
     )
     assertEquals(Absolute.backward(closed(3, 5), all, 0), closed(-5, -3).union(closed(3, 5)))
+  }
+
+  test("an open end is no value of a step: floor in (1, 3) and ceil in (1, 3) are 2") {
+    import Bound.{Closed, Open}
+    def q(x: Long) = Rational(x)
+    val open = IntervalSet.span(Open(q(1)), Open(q(3)))
+    val all = Vector(IntervalSet.All)
+    assertEquals(
+      Floor(Rational.One).backward(open, all, 0),
+      IntervalSet.span(Closed(q(2)), Open(q(3)))
+    )
+    assertEquals(
+      Ceiling(Rational.One).backward(open, all, 0),
+      IntervalSet.span(Open(q(1)), Closed(q(2)))
+    )
+  }
+
+  test(
+    "rounding to 2 begins at 1.5 and ends before 2.5, to even with 2.5; of 0 both middles are out"
+  ) {
+    import Bound.{Closed, Open}
+    def halves(x: Long) = Rational(BigInt(x), BigInt(2))
+    val all = Vector(IntervalSet.All)
+    val away = Nearest(Rational.One, Middle.AwayFromZero)
+    assertEquals(
+      away.backward(closed(2, 2), all, 0),
+      IntervalSet.span(Closed(halves(3)), Open(halves(5)))
+    )
+    assertEquals(
+      away.backward(closed(0, 0), all, 0),
+      IntervalSet.span(Open(halves(-1)), Open(halves(1)))
+    )
+    assertEquals(
+      Nearest(Rational.One, Middle.ToEven).backward(closed(2, 2), all, 0),
+      IntervalSet.closed(halves(3), halves(5))
+    )
+  }
+
+  test("pmod(a, 10) = 3 with a in [-19, -11] is -17") {
+    val arguments = Vector(closed(-19, -11), closed(10, 10))
+    assertEquals(PositiveModulus.backward(closed(3, 3), arguments, 0), closed(-17, -17))
+    assertEquals(PositiveModulus.forward(arguments), closed(0, 0).union(closed(1, 9)))
   }
 }

@@ -10,6 +10,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.parser.ParseException
@@ -44,7 +45,7 @@ object PlaitBounds {
       val givens = PlainValue.elements(asked.get("variables"))
       val names = new Names(session.sessionState.conf, condition, givens.map(_.get("name").asText))
       val problem =
-        if (asked.get("real").asBoolean) real(condition, names, givens)
+        if (asked.get("real").asBoolean) real(session, condition, names, givens)
         else typed(session, condition, names, givens)
       val trace = narrow(problem, found)
       // A table and a graph are long for a long condition.
@@ -71,19 +72,24 @@ object PlaitBounds {
       found
   }
 
-  /** A condition, its variables by name, and what is given of them. */
+  /** A condition, its variables by name, and what is given of them. One whose type has no order is no
+    * variable of the solver.
+    */
   final private case class Problem(
       condition: Term,
-      variables: Seq[(String, Variable)],
+      variables: Seq[(String, Option[Variable])],
       values: String => PlainValue,
       known: Map[String, Possible]
   )
 
   /** Writes the answer. */
   private def narrow(problem: Problem, found: ObjectNode): Trace = {
-    val variables = problem.variables.map(_._2)
-    val solver = new Solver(problem.condition, variables)
-    val known = problem.variables.flatMap { case (name, v) => problem.known.get(name).map(v -> _) }
+    val solver = new Solver(problem.condition, problem.variables.flatMap(_._2))
+    val known = for {
+      (name, variable) <- problem.variables
+      one <- variable
+      possible <- problem.known.get(name)
+    } yield one -> possible
     val (narrowing, trace) = solver.traced(known: _*)
     val solved: Term => Possible = narrowing match {
       case Narrowing.Narrowed(values) => values
@@ -94,23 +100,36 @@ object PlaitBounds {
     val all = found.putArray("variables")
     problem.variables.foreach { case (name, variable) =>
       val one = all.addObject().put("name", name)
-      one.set[ObjectNode]("possible", problem.values(name).write(solved(variable)))
+      val unknown =
+        if (narrowing == Narrowing.Infeasible) Possible.Nothing
+        else Possible.in(IntervalSet.All).withNull
+      val possible = variable.fold(unknown)(solved)
+      one.set[ObjectNode]("possible", problem.values(name).write(possible))
     }
     trace
   }
 
-  private def real(condition: Expression, names: Names, givens: Seq[JsonNode]): Problem = {
-    val variables = names.all.map(name => name -> Variable(name, Side.Left, Domain.Real))
-    val byName = variables.toMap
+  private def real(
+      session: SparkSession,
+      condition: Expression,
+      names: Names,
+      givens: Seq[JsonNode]
+  ): Problem = {
+    val byName = names.all.map(name => name -> Variable(name, Side.Left, Domain.Real)).toMap
     val plain = new PlainValue(None, ZoneId.of("UTC"))
-    val term = new RealTranslation(parts => byName(names.of(parts))).truth(condition)
+    val functions = session.sessionState.functionRegistry
+    val translation = new RealTranslation(
+      parts => byName(names.of(parts)),
+      name => functions.functionExists(FunctionIdentifier(name.last, name.init.lastOption))
+    )
     val byGiven = givens.map(g => g.get("name").asText -> g).toMap
     // There is no NULL among the real numbers.
     val known = names.all.map { name =>
       val all = Possible.in(IntervalSet.All)
       name -> byGiven.get(name).fold(all)(g => plain.read(name, g.get("possible")))
     }
-    Problem(term, variables, _ => plain, known.toMap)
+    val variables = names.all.map(name => name -> byName.get(name))
+    Problem(translation.truth(condition), variables, _ => plain, known.toMap)
   }
 
   private def typed(
@@ -143,7 +162,7 @@ object PlaitBounds {
       one <- givens if !one.get("possible").isNull
       name = one.get("name").asText
     } yield name -> plain(name).read(name, one.get("possible"))
-    val variables = columns.map { case (name, c) => name -> whole.variables(c) }
+    val variables = columns.map { case (name, c) => name -> whole.variables.get(c) }
     Problem(whole.term, variables, plain, known.toMap)
   }
 

@@ -55,7 +55,7 @@ class ConditionLaws extends munit.FunSuite {
         case (Success(a), Success(code)) =>
           val b = code.get(0, expression.dataType)
           assert(
-            a == b || a.equals(b) || sameNumber(a, b),
+            a == b || (a != null && a.equals(b)) || sameNumber(a, b),
             s"eval $a, code $b: $expression of $row"
           )
         case (Success(a), Failure(e)) => fail(s"eval $a, code $e: $expression of $row")

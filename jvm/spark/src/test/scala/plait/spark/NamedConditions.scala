@@ -29,6 +29,8 @@ class NamedConditions extends SparkSuite {
     "e" -> "DATE",
     "p" -> "DECIMAL(5, 2)",
     "q" -> "DECIMAL(38, 0)",
+    "r" -> "DECIMAL(38, 20)",
+    "i" -> "INTERVAL DAY TO SECOND",
     "f" -> "BOOLEAN"
   )
 
@@ -167,7 +169,7 @@ class NamedConditions extends SparkSuite {
     }
   }
 
-  test("CAST(n AS DOUBLE) >= 2^53 + 2 keeps 2^53 + 1, which is rounded") {
+  test("CAST(n AS DOUBLE) <= 2^53 and >= 2^53 keep 2^53 + 1, which is rounded to 2^53") {
     val odd = "9007199254740993"
     assertEquals(9007199254740993L.toDouble, 9007199254740992d)
     contains(left("CAST(n AS DOUBLE) <= 9007199254740992D", "n"), "n", odd)
@@ -259,6 +261,123 @@ class NamedConditions extends SparkSuite {
     contains(found, "p", "-0.10")
     lacks(found, "p", "1.30")
     legacy(assertEquals(left("q * q IS NULL AND q > 1", "q").map(_.mayBeNull), Some(false)))
+  }
+
+  test("q * q is NULL for 10^20, which legacy decimals cannot square, and is not for 3") {
+    legacy {
+      val found = left("q * q IS NULL", "q")
+      contains(found, "q", "100000000000000000000")
+      assert(found.exists(_.mayBeNull), found.toString)
+      assertEquals(left("q * q IS NULL", "q", "q" -> "3"), None)
+    }
+  }
+
+  test(
+    "a product of decimals that rounds: r * 0.001 >= 0.000001 keeps 0.0005, r * 0.001 = 0 0.0004"
+  ) {
+    // Of two decimal(38, 20) the product keeps 6 digits after the point.
+    val product = "r * CAST(0.001 AS DECIMAL(38, 20))"
+    contains(left(s"$product >= 0.000001", "r"), "r", "0.0005")
+    lacks(left(s"$product >= 0.000001", "r"), "r", "0")
+    contains(left(s"$product = 0", "r"), "r", "0.0004")
+    lacks(left(s"$product = 0", "r"), "r", "0.001")
+  }
+
+  test(
+    "date_trunc('HOUR', ts) >= us and > us: from the hour at us or after, from the one after us"
+  ) {
+    in("Europe/Berlin") {
+      val us = "us" -> "'2026-07-01 10:00:00'"
+      val from = left("date_trunc('HOUR', ts) >= us", "ts", us)
+      contains(from, "ts", "'2026-07-01 10:00:00'")
+      lacks(from, "ts", "'2026-07-01 09:59:59.999999'")
+      val after = left("date_trunc('HOUR', ts) > us", "ts", us)
+      contains(after, "ts", "'2026-07-01 11:00:00'")
+      lacks(after, "ts", "'2026-07-01 10:59:59.999999'")
+    }
+  }
+
+  test("unix_timestamp(ts) >= n and > n: from that second, from the next one") {
+    in("UTC") {
+      val from = left("unix_timestamp(ts) >= n", "ts", "n" -> "7")
+      contains(from, "ts", "'1970-01-01 00:00:07'")
+      lacks(from, "ts", "'1970-01-01 00:00:06.999999'")
+      val after = left("unix_timestamp(ts) > n", "ts", "n" -> "7")
+      contains(after, "ts", "'1970-01-01 00:00:08'")
+      lacks(after, "ts", "'1970-01-01 00:00:07.999999'")
+    }
+  }
+
+  test("what wraps around is inverted: date_add, date_sub, date + days, datediff, legacy a + 1") {
+    def only(name: String, sql: String) = Some(IntervalSet.point(number(name, sql)))
+    val d = "e" -> "'2026-07-04'"
+    assertEquals(left("date_add(d, 3) = e", "d", d).map(_.values), only("d", "'2026-07-01'"))
+    assertEquals(left("date_sub(d, 3) = e", "d", d).map(_.values), only("d", "'2026-07-07'"))
+    assertEquals(
+      left("d + INTERVAL '3' DAY = e", "d", d).map(_.values),
+      only("d", "'2026-07-01'")
+    )
+    assertEquals(left("datediff(d, e) = 5", "d", d).map(_.values), only("d", "'2026-07-09'"))
+    legacy {
+      assertEquals(left("a + 1 = 3", "a").map(_.values), Some(points(2)))
+      assertEquals(left("-a = 3", "a").map(_.values), Some(points(-3)))
+      assertEquals(
+        left("CAST(n AS INT) = 2 AND n BETWEEN 0 AND 5000000000", "n").map(_.values),
+        Some(points(2, (1L << 32) + 2))
+      )
+    }
+  }
+
+  test(
+    "datediff(d, e) >= 0 has an end that wraps around: the first dates are far after the last ones"
+  ) {
+    val found = left("datediff(d, e) >= 0", "d", "e" -> "'2026-07-04'")
+    contains(found, "d", "'2026-07-04'")
+    lacks(found, "d", "'2026-07-03'")
+    assert(found.exists(_.contains(Rational(Int.MinValue))), found.toString)
+  }
+
+  test("floor, ceil and round of decimals and doubles, with digits after the point and before") {
+    def within(from: String, to: String) =
+      Some(IntervalSet.closed(number("p", from), number("p", to)))
+    def found(condition: String) = left(condition, "p").map(_.values)
+    assertEquals(found("floor(p) = 2"), within("2.00", "2.99"))
+    assertEquals(found("ceil(p) = 2"), within("1.01", "2.00"))
+    assertEquals(found("round(p) = 2"), within("1.50", "2.49"))
+    assertEquals(found("floor(p, 1) = 2.5"), within("2.50", "2.59"))
+    assertEquals(found("ceil(p, 1) = 2.5"), within("2.41", "2.50"))
+    assertEquals(found("round(p, 1) = 2.5"), within("2.45", "2.54"))
+    assertEquals(left("floor(a, -1) = 20", "a").map(_.values), Some(between(20, 29)))
+    assertEquals(left("round(a, -1) = 20", "a").map(_.values), Some(between(15, 24)))
+    assertEquals(
+      left("pmod(a, 10) = 3 AND a BETWEEN -19 AND -11", "a").map(_.values),
+      Some(points(-17))
+    )
+    val tenth = left("round(x, 1) = 2.5D", "x")
+    contains(tenth, "x", "2.45D")
+    lacks(tenth, "x", "2.4499999D")
+    lacks(tenth, "x", "2.5500001D")
+    // The double 2.675 is 2.67499..., and yet its text rounds up.
+    contains(left("round(x, 2) = 2.68D", "x"), "x", "2.675D")
+  }
+
+  test("intervals times and divided by numbers: i * 2 > 1 day, i / 2 = 1 second") {
+    assertEquals(
+      left("i * 2 > INTERVAL '1' DAY", "i").map(_.values.lower),
+      Some(Bound.Closed(Rational(43200000001L)): Bound[Rational])
+    )
+    assertEquals(
+      left("i / 2 = INTERVAL '1' SECOND", "i").map(_.values),
+      Some(between(1999999, 2000000))
+    )
+    contains(left("i * 0.5D = INTERVAL '1' SECOND", "i"), "i", "INTERVAL '2' SECOND")
+    lacks(left("i * 0.5D = INTERVAL '1' SECOND", "i"), "i", "INTERVAL '2.1' SECOND")
+  }
+
+  test("a quotient of decimals that no long can hold wraps around in every mode") {
+    val found = left("q div 1 = 2", "q")
+    contains(found, "q", "2")
+    contains(found, "q", "18446744073709551618")
   }
 
   test("x < y AND y < x ends without an answer, and n = 1 AND n = 2 with one") {

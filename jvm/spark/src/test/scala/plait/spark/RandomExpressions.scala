@@ -26,7 +26,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
       if (booleans.nonEmpty && random.nextBoolean()) pick(booleans: _*)
       else Literal(pick[Any](true, false, null), BooleanType)
     } else
-      random.nextInt(14) match {
+      random.nextInt(15) match {
         case 0 => And(sub(), sub())
         case 1 => Or(sub(), sub())
         case 2 => Not(sub())
@@ -35,9 +35,18 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
         case 5 =>
           val t = subject
           val list = Seq.fill(1 + random.nextInt(5))(Literal(values.of(t), t))
-          In(value(f, columns, t, depth - 1), list)
+          val x = value(f, columns, t, depth - 1)
+          val members = list.map(_.value).toSet
+          // Spark does not agree with itself whether NaN is in a set with a NULL.
+          if (members.contains(null) || random.nextBoolean()) In(x, list) else InSet(x, members)
         case 6 if f.types.contains(DoubleType) => IsNaN(value(f, columns, DoubleType, depth - 1))
         case 7 => If(sub(), sub(), sub())
+        case 8 =>
+          val t = subject
+          def v = value(f, columns, t, depth - 1)
+          // BETWEEN: one value in two places.
+          val x = value(f, columns, t, 0)
+          And(GreaterThanOrEqual(x, v), LessThanOrEqual(x, v))
         case _ =>
           val t = subject
           def v = value(f, columns, t, depth - 1)
@@ -108,16 +117,26 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Pmod(sub(t), sub(t), context),
           () => UnaryMinus(sub(t), fails),
           () => Abs(sub(t), fails),
-          () => Round(sub(t), Literal(random.nextInt(4) - 2), fails)
+          () => Round(sub(t), Literal(random.nextInt(4) - 2), fails),
+          () => BRound(sub(t), Literal(random.nextInt(4) - 2), fails)
         )
         val long: Seq[() => Expression] =
           if (t != LongType) Nil
           else
             Seq(
               () => IntegralDivide(sub(LongType), sub(LongType), context),
+              () =>
+                windowStart(
+                  PreciseTimestampConversion(sub(TimestampType), TimestampType, LongType),
+                  context
+                ),
               () => Floor(sub(pick(f.types: _*)), fails),
               () => Ceil(sub(pick(f.types: _*)), fails),
               () => UnixSeconds(sub(TimestampType)),
+              () => {
+                val unit = pick("SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
+                TimestampDiff(unit, sub(TimestampType), sub(TimestampType), Some(zone))
+              },
               () => UnixMillis(sub(TimestampType)),
               () => UnixMicros(sub(TimestampType)),
               () => ToUnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone))
@@ -134,9 +153,14 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Multiply(sub(other), sub(other), context),
           () => Divide(sub(other), sub(other), context),
           () => Remainder(sub(other), sub(other), context),
+          () => Pmod(sub(other), sub(other), context),
+          () => IntegralDivide(sub(other), sub(other), context),
           () => UnaryMinus(sub(d), fails),
           () => Abs(sub(d), fails),
           () => Round(sub(other), Literal(random.nextInt(5) - 2), fails),
+          () => BRound(sub(other), Literal(random.nextInt(5) - 2), fails),
+          () => RoundFloor(sub(other), Literal(random.nextInt(5) - 2)),
+          () => RoundCeil(sub(other), Literal(random.nextInt(5) - 2)),
           () => Floor(sub(other), fails),
           () => Ceil(sub(other), fails)
         ).map(make => () => Cast(make(), d, Some(zone), mode)) ++ cast
@@ -151,7 +175,8 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => UnaryMinus(sub(t), fails),
           () => Abs(sub(t), fails),
           () => Signum(sub(DoubleType)),
-          () => Round(sub(t), Literal(random.nextInt(3) - 1), fails)
+          () => Round(sub(t), Literal(random.nextInt(5) - 2), fails),
+          () => BRound(sub(t), Literal(random.nextInt(5) - 2), fails)
         ) ++ (if (t == DoubleType) elementary(sub(DoubleType), sub(DoubleType)) else Nil) ++ cast
       case DateType =>
         Seq[() => Expression](
@@ -206,12 +231,36 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => UnaryMinus(sub(t), failOnError = true),
-          () => Abs(sub(t), failOnError = true)
+          () => Abs(sub(t), failOnError = true),
+          () => MultiplyDTInterval(sub(t), factor(f, columns, depth)),
+          () => DivideDTInterval(sub(t), factor(f, columns, depth))
         )
       case _: YearMonthIntervalType =>
-        Seq(() => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)))
+        Seq(
+          () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
+          () => MultiplyYMInterval(sub(t), factor(f, columns, depth)),
+          () => DivideYMInterval(sub(t), factor(f, columns, depth))
+        )
       case _ => Nil
     }
+  }
+
+  /** What intervals are multiplied by: a column, or a number as people write it. */
+  private def factor(f: Family, columns: Seq[AttributeReference], depth: Int): Expression =
+    random.nextInt(3) match {
+      case 0 => value(f, columns, pick(IntegerType, LongType), depth - 1)
+      case 1 => Literal(pick(2, 3, -7, 0))
+      case _ => Literal(pick(0.5, 2.0, -1.5, 0.1, 1e18))
+    }
+
+  /** The start of a window, as Spark's analyzer writes it. */
+  private def windowStart(t: Expression, context: => NumericEvalContext): Expression = {
+    val length = Literal(pick(600000000L, 3600000000L, 86400000000L))
+    val start = Literal(pick(0L, 0L, 60000000L, -60000000L))
+    val c = context
+    val rest = Remainder(Subtract(t, start, c), length, c)
+    val adjusted = CaseWhen(Seq(LessThan(rest, Literal(0L)) -> Add(rest, length, c)), Some(rest))
+    Subtract(t, adjusted, c)
   }
 
   private def elementary(x: => Expression, y: => Expression): Seq[() => Expression] = Seq(

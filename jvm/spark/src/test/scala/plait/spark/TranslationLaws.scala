@@ -20,7 +20,8 @@ class TranslationLaws extends munit.FunSuite {
   private val soak = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
   override val munitTimeout: scala.concurrent.duration.Duration =
     scala.concurrent.duration.Duration(60L * soak, "s")
-  private val zones = Seq("UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia")
+  private val zones =
+    Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
   /** Two columns a side of one type; the right side's are columns 2 and 3 of the pair. */
   final private class Tables(dataType: DataType) {
@@ -151,10 +152,15 @@ class TranslationLaws extends munit.FunSuite {
     }
 
   private val micros = 1000000L
-  // Around the changes of clocks: Berlin, St John's (00:01), and Apia's skipped day.
-  private val changes =
-    Seq("2026-03-29T01:00:00", "2026-10-25T01:00:00", "2010-11-07T02:31:00", "2011-12-30T10:00:00")
-      .map(java.time.LocalDateTime.parse(_).toEpochSecond(ZoneOffset.UTC) * micros)
+  // Around the changes of clocks: Berlin, New York, St John's (00:01), and Apia's skipped day.
+  private val changes = Seq(
+    "2026-03-29T01:00:00",
+    "2026-10-25T01:00:00",
+    "2026-03-08T07:00:00",
+    "2026-11-01T06:00:00",
+    "2010-11-07T02:31:00",
+    "2011-12-30T10:00:00"
+  ).map(java.time.LocalDateTime.parse(_).toEpochSecond(ZoneOffset.UTC) * micros)
 
   private def instant(random: Random): Long =
     if (random.nextInt(15) == 0) Long.MaxValue - random.nextInt(3) * 1800L * micros

@@ -21,7 +21,8 @@ import plait.interval.{Domain, Possible}
   *   1. Total: what is not understood becomes a [[Term.Variable]] if it looks at one side only, and
   *      else `?`, of which nothing is known. An expression is never an error.
   *   2. Each family of expressions has a translation of its own: [[NumberTranslation]],
-  *      [[CastTranslation]], [[LogicTranslation]], [[TimeTranslation]], [[ElementaryTranslation]].
+  *      [[CastTranslation]], [[LogicTranslation]], [[TimeTranslation]], [[WindowTranslation]],
+  *      [[IntervalTranslation]], [[ElementaryTranslation]].
   *   3. Evaluation modes (ANSI, legacy, TRY) are read off each expression, never off the session.
   *
   * @param leaves
@@ -30,6 +31,8 @@ import plait.interval.{Domain, Possible}
 final class ConditionTranslation(leaves: Leaves) {
   private val families: Seq[PartialFunction[Expression, Term]] = Seq(
     new LogicTranslation(term).translate,
+    new WindowTranslation(term).translate,
+    new IntervalTranslation(term).translate,
     new NumberTranslation(term).translate,
     new CastTranslation(term).translate,
     new TimeTranslation(term).translate,

@@ -2,6 +2,7 @@
 package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
+import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import plait.constraint.Logic.Is
 import plait.constraint.Term.Call
@@ -32,7 +33,7 @@ final private[translate] class LogicTranslation(of: Spark => Term) {
     case IsNotNull(child) => Call(Logic.Not, Call(Is(Specials.Null), of(child)))
     case IsNaN(child) => Call(Is(Specials.NaN), of(child))
     case In(value, list) if isOrdered(value) && list.nonEmpty => in(value, list)
-    case InSet(value, set) if isOrdered(value) && set.nonEmpty =>
+    case InSet(value, set) if isOrdered(value) && set.nonEmpty && isDecided(value, set) =>
       in(value, set.toSeq.map(Literal(_, value.dataType)))
     case e @ If(condition, yes, no) if domain(e).isDefined =>
       choice(e, condition, of(yes), of(no))
@@ -59,6 +60,12 @@ final private[translate] class LogicTranslation(of: Spark => Term) {
     child.transform { case ref: CommonExpressionRef =>
       definitions.find(_.id == ref.id).fold[Spark](ref)(_.child)
     }
+
+  /** Of NaN and a set with a NULL Spark's generated code says NULL, its interpreter FALSE. */
+  private def isDecided(value: Spark, set: Set[Any]): Boolean = value.dataType match {
+    case DoubleType | FloatType => !set.contains(null)
+    case _ => true
+  }
 
   private def isOrdered(expression: Spark): Boolean = domain(expression).isDefined
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 import plait.constraint.Term.Call
 import plait.constraint.{Arithmetic, Overflow, Term}
 import plait.interval.FieldOperation.{Divide => Divided, _}
-import plait.interval.StepOperation.Nearest
+import plait.interval.StepOperation.{Middle, Nearest, OfShortestText, Step}
 import plait.interval.{Domain, Rational, RealOperation, StepOperation}
 import plait.spark.translate.OrderedType.{Fractions, Integers}
 
@@ -21,13 +21,17 @@ import plait.spark.translate.OrderedType.{Fractions, Integers}
   * }}}
   */
 final private[translate] class NumberTranslation(of: Spark => Term) {
+  import NumberTranslation._
 
   def translate: PartialFunction[Spark, Term] = {
     case e @ Add(l, r, context) if isKnown(e) => binary(e, Plus, l, r, context.evalMode)
     case e @ Subtract(l, r, context) if isKnown(e) => binary(e, Minus, l, r, context.evalMode)
     case e @ Multiply(l, r, context) if isKnown(e) => binary(e, Times, l, r, context.evalMode)
     case e @ Divide(l, r, context) if isKnown(e) => binary(e, Divided, l, r, context.evalMode)
-    case e @ IntegralDivide(l, r, context) if isKnown(l) =>
+    case e @ IntegralDivide(l, r, _) if isDecimal(l, r) =>
+      // Whatever the mode, the low bits of a quotient that no long can hold.
+      Call(Arithmetic(StepOperation.Quotient, domain(l), domain(e), Overflow.Wraps), of(l), of(r))
+    case e @ IntegralDivide(l, r, context) if isKnown(l) && !l.dataType.isInstanceOf[DecimalType] =>
       binary(e, StepOperation.Quotient, l, r, context.evalMode)
     case e @ Remainder(l, r, context) if isKnown(e) =>
       binary(e, StepOperation.Remainder, l, r, context.evalMode)
@@ -41,11 +45,23 @@ final private[translate] class NumberTranslation(of: Spark => Term) {
       step(e, c, StepOperation.Floor(Rational.One))
     case e @ Ceil(c, _) if isKnown(e) =>
       step(e, c, StepOperation.Ceiling(Rational.One))
-    case e @ Round(c, Literal(scale: Int, _), isAnsi) if isRounded(c, scale) =>
-      rounded(e, c, scale, mode(isAnsi))
-    case e @ BRound(c, Literal(scale: Int, _), isAnsi) if isRounded(c, scale) =>
-      rounded(e, c, scale, mode(isAnsi))
+    case e @ Round(c, Scale(scale), isAnsi) if isRounded(c) =>
+      rounded(e, c, scale, Nearest(_, Middle.AwayFromZero), mode(isAnsi))
+    case e @ BRound(c, Scale(scale), isAnsi) if isRounded(c) =>
+      rounded(e, c, scale, Nearest(_, Middle.ToEven), mode(isAnsi))
+    case e @ RoundFloor(c, Scale(scale)) if isRounded(c) =>
+      rounded(e, c, scale, StepOperation.Floor(_), EvalMode.LEGACY)
+    case e @ RoundCeil(c, Scale(scale)) if isRounded(c) =>
+      rounded(e, c, scale, StepOperation.Ceiling(_), EvalMode.LEGACY)
   }
+
+  /** Of these decimals the quotient has a type that holds it. */
+  private def isDecimal(dividend: Spark, divisor: Spark): Boolean =
+    (dividend.dataType, divisor.dataType) match {
+      case (a: DecimalType, b: DecimalType) =>
+        a.precision - a.scale + b.scale <= DecimalType.MAX_PRECISION
+      case _ => false
+    }
 
   private def domain(e: Spark): Domain = OrderedType.domain(e.dataType).get
 
@@ -92,22 +108,37 @@ final private[translate] class NumberTranslation(of: Spark => Term) {
     case _ => of(c)
   }
 
-  /** Doubles are rounded by their shortest decimal text, which is not the number that they are; to
-    * a whole number that makes no difference.
-    */
-  private def isRounded(c: Spark, scale: Int): Boolean = c.dataType match {
-    case Integers() | (_: DecimalType) => math.abs(scale) <= DecimalType.MAX_PRECISION
-    case DoubleType | FloatType => scale == 0
-    case _ => false
-  }
+  private def isRounded(c: Spark): Boolean = c.dataType.isInstanceOf[NumericType]
 
-  private def rounded(e: Spark, c: Spark, scale: Int, mode: EvalMode.Value): Term =
-    c.dataType match {
-      case Integers() if scale >= 0 => of(c)
-      case d: DecimalType if scale >= d.scale => cast(e, c, mode)
-      case _ => unary(e, Nearest(Rational.scaled(1, scale)), c, mode)
+  private def rounded(
+      e: Spark,
+      c: Spark,
+      scale: Int,
+      to: Rational => Step,
+      mode: EvalMode.Value
+  ): Term = {
+    val step = to(Rational.scaled(1, scale))
+    (c.dataType, domain(c)) match {
+      case (Integers(), _) if scale >= 0 => of(c)
+      case (d: DecimalType, _) if scale >= d.scale => cast(e, c, mode)
+      // Of a number with a half the text is that number.
+      case (_, floating: Domain.Floating) if scale != 0 =>
+        unary(e, OfShortestText(step, floating), c, mode)
+      case _ => unary(e, step, c, mode)
     }
+  }
 
   private def cast(e: Spark, c: Spark, mode: EvalMode.Value): Term =
     unary(e, Same, c, mode)
+}
+
+private object NumberTranslation {
+
+  /** How many digits after the point are kept, in a literal. */
+  private object Scale {
+    def unapply(e: Spark): Option[Int] = e match {
+      case Literal(scale: Int, _) if math.abs(scale) <= DecimalType.MAX_PRECISION => Some(scale)
+      case _ => None
+    }
+  }
 }

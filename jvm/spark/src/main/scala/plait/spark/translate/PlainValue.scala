@@ -27,17 +27,18 @@ import plait.interval._
   *   1. An end at the end of its type says nothing and is null; of a truth value it says much.
   *   2. An instant comes with the local time of the zone and its offset in seconds.
   *
+  *   3. Of a type that has no order nothing is known, and nothing can be given.
+  *
   * @param dataType
   *   none for real numbers
   */
 final class PlainValue(dataType: Option[DataType], zone: ZoneId) {
   import PlainValue._
 
-  val domain: Domain = dataType.fold[Domain](Domain.Real) { t =>
-    OrderedType
-      .domain(t)
-      .getOrElse(throw new ConditionError(s"Plait knows no order of the type ${t.sql}."))
-  }
+  val domain: Domain = dataType.flatMap(OrderedType.domain).getOrElse(Domain.Real)
+
+  /** Convention 3. */
+  private val unordered: Option[DataType] = dataType.filter(OrderedType.domain(_).isEmpty)
 
   private val kinds: Set[String] = dataType match {
     case Some(DateType) => Set("days")
@@ -50,6 +51,9 @@ final class PlainValue(dataType: Option[DataType], zone: ZoneId) {
   }
 
   def read(name: String, possible: JsonNode): Possible = {
+    unordered.foreach { t =>
+      throw new ConditionError(s"$name is of the type ${t.sql}, of which Plait knows no order.")
+    }
     val spans = elements(possible.get("spans")).map { span =>
       val Seq(lower, isLowerOpen, upper, isUpperOpen) = elements(span).take(4): @unchecked
       IntervalSet.span(

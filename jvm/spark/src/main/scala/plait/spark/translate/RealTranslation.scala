@@ -6,7 +6,8 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
 
-import plait.constraint.Term.{Call, Known, Variable}
+import plait.Side
+import plait.constraint.Term.{Call, Known, Opaque, Variable}
 import plait.constraint._
 import plait.interval.FieldOperation.{Divide => Divided, _}
 import plait.interval.{
@@ -30,16 +31,25 @@ import plait.interval.{
   * }}}
   *
   * Conventions:
-  *   1. Nothing is guessed: what has no meaning for real numbers is an error that names its place.
+  *   1. Nothing is guessed: what Spark knows and real numbers do not is unknown, and narrows nothing;
+  *      what is no condition, or no number, or names no function, is an error that names its place.
   *   2. What is undefined (`1 / 0`, `sqrt(-1)`) has no value, and a condition without a value is not
   *      TRUE.
-  *   3. `x * x` is the square, as `pow(x, 2)` is: of one x, not of two.
+  *   3. There is no NULL and no NaN but in what is unknown: `x IS NULL` is FALSE, `coalesce(x, y)` x.
+  *   4. `x * x` is the square, as `pow(x, 2)` is: of one x, not of two.
   *
   * @param variable
   *   what a name stands for
+  * @param isFunction
+  *   does Spark know a function of this name?
   */
-final class RealTranslation(variable: Seq[String] => Variable) {
+final class RealTranslation(
+    variable: Seq[String] => Variable,
+    isFunction: Seq[String] => Boolean
+) {
   import RealTranslation._
+
+  private var unknowns = 0
 
   def truth(e: Spark): Term = e match {
     case And(l, r) => Call(Logic.And, truth(l), truth(r))
@@ -56,7 +66,14 @@ final class RealTranslation(variable: Seq[String] => Variable) {
     case In(x, list) if list.nonEmpty => in(x, list)
     case Literal(x: Boolean, _) =>
       Known(if (x) Possible.True else Possible.False, Domain.Boolean, e.sql)
-    case other => refuse(other, "is no condition on real numbers")
+    case IsNull(c) => is(Specials.Null, c)
+    case IsNotNull(c) => Call(Logic.Not, is(Specials.Null, c))
+    case Named("isnull", Seq(c)) => is(Specials.Null, c)
+    case Named("isnotnull", Seq(c)) => Call(Logic.Not, is(Specials.Null, c))
+    case Named("isnan", Seq(c)) => is(Specials.NaN, c)
+    case other if isNumber(other) || isNowhere(other) =>
+      refuse(other, "is no condition on real numbers")
+    case _ => unknown(Domain.Boolean)
   }
 
   def number(e: Spark): Term = e match {
@@ -83,12 +100,55 @@ final class RealTranslation(variable: Seq[String] => Variable) {
     case Named("greatest", list) if list.size > 1 =>
       list.map(number).reduceLeft[Term](Call(Choice.Greatest(Domain.Real), _, _))
     case Named("pow" | "power", Seq(x, Exponent(n))) => power(x, n)
-    case Named("pow" | "power", _) =>
-      refuse(e, s"needs a whole number from -${Power.Greatest} to ${Power.Greatest} as exponent")
+    case Named("pow" | "power", Seq(x, Root(n, degree))) =>
+      val root = call(Power.Root(degree), x)
+      if (n > 1) Call(real(Power.Whole(n)), root) else root
+    case Named("log", Seq(Exponent(2), x)) => call(functions("log2"), x)
+    case Named("log", Seq(Exponent(10), x)) => call(functions("log10"), x)
+    case Named("log", Seq(base, x)) =>
+      Call(real(Divided), call(functions("ln"), x), call(functions("ln"), base))
+    case Named("round", Rounded(x, unit)) =>
+      call(StepOperation.Nearest(unit, StepOperation.Middle.AwayFromZero), x)
+    case Named("bround", Rounded(x, unit)) =>
+      call(StepOperation.Nearest(unit, StepOperation.Middle.ToEven), x)
+    case Named("floor", Rounded(x, unit)) => call(StepOperation.Floor(unit), x)
+    case Named("ceil" | "ceiling", Rounded(x, unit)) => call(StepOperation.Ceiling(unit), x)
+    case Named("coalesce" | "nvl" | "ifnull", list) if list.nonEmpty =>
+      list.map(number).reduceRight[Term](Call(Choice.Coalesce(Domain.Real), _, _))
     case Named("mod", Seq(l, r)) => call(StepOperation.Remainder, l, r)
     case Named("pmod", Seq(l, r)) => call(StepOperation.PositiveModulus, l, r)
     case Named(name, Seq(x)) if functions.contains(name) => call(functions(name), x)
-    case other => refuse(other, "has no meaning for real numbers here")
+    case other if isText(other) || isNowhere(other) =>
+      refuse(other, "has no meaning for real numbers here")
+    case _ => unknown(Domain.Real)
+  }
+
+  private def is(special: Specials, c: Spark): Term = Call(Logic.Is(special), number(c))
+
+  /** Convention 1. Two of them are two terms, as two calls of one function may differ. */
+  private def unknown(domain: Domain): Term = {
+    unknowns += 1
+    val possible = if (domain eq Domain.Real) Possible.Anything else domain.all
+    Opaque(s"?$unknowns", Set(Side.Left), domain, possible)
+  }
+
+  private def isNumber(e: Spark): Boolean = e match {
+    case _: BinaryArithmetic | _: UnaryMinus | _: UnaryPositive => true
+    case _: Literal | _: UnresolvedAttribute => true
+    case Named(name, _) => functions.contains(name)
+    case _ => false
+  }
+
+  private def isText(e: Spark): Boolean = e match {
+    case Literal(_, _: org.apache.spark.sql.types.StringType) => true
+    case _ => false
+  }
+
+  /** What not even Spark could say here. */
+  private def isNowhere(e: Spark): Boolean = e.exists {
+    case _: PlanExpression[_] => true
+    case f: UnresolvedFunction => !isFunction(f.nameParts)
+    case _ => false
   }
 
   private def compared(op: Comparison, l: Spark, r: Spark): Term =
@@ -133,7 +193,6 @@ object RealTranslation {
   /** Roots are exact where they are rational, which those of doubles need not be. */
   private val functions: Map[String, RealOperation] = {
     val library = MathLibrary.all.map(f => f.name -> f).toMap[String, RealOperation]
-    val one = Rational.One
     library ++ Map(
       "sqrt" -> Power.Root(2),
       "cbrt" -> Power.Root(3),
@@ -141,10 +200,7 @@ object RealTranslation {
       "abs" -> Absolute,
       "sign" -> Sign,
       "signum" -> Sign,
-      "negative" -> Negate,
-      "floor" -> StepOperation.Floor(one),
-      "ceil" -> StepOperation.Ceiling(one),
-      "ceiling" -> StepOperation.Ceiling(one)
+      "negative" -> Negate
     )
   }
 
@@ -152,6 +208,28 @@ object RealTranslation {
     def unapply(e: Spark): Option[(String, Seq[Spark])] = e match {
       case f: UnresolvedFunction if f.nameParts.size == 1 && !f.isDistinct && f.filter.isEmpty =>
         Some(f.nameParts.head.toLowerCase(Locale.ROOT) -> f.arguments)
+      case _ => None
+    }
+  }
+
+  /** `x` alone, or with how many digits after the point are kept: in multiples of what? */
+  private object Rounded {
+    def unapply(arguments: Seq[Spark]): Option[(Spark, Rational)] = arguments match {
+      case Seq(x) => Some(x -> Rational.One)
+      case Seq(x, Exponent(scale)) => Some(x -> Rational.scaled(1, scale))
+      case _ => None
+    }
+  }
+
+  /** A positive fraction as an exponent: a power and the degree of a root. */
+  private object Root {
+    def unapply(e: Spark): Option[(Int, Int)] = e match {
+      case Literal(x: Any, dataType) =>
+        OrderedType
+          .number(x, dataType)
+          .filter(q => q.signum > 0 && !q.isWhole)
+          .map(q => q.numerator -> q.denominator)
+          .collect { case (n, d) if n.max(d) <= Power.Greatest => (n.toInt, d.toInt) }
       case _ => None
     }
   }

@@ -4,7 +4,7 @@ package plait.spark.translate
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.classic.SparkSession
 
 import plait.Side
@@ -47,11 +47,23 @@ final class TypedCondition(
     if (parsed.exists(_.isInstanceOf[PlanExpression[_]]))
       throw new ConditionError("A condition has no subqueries here.")
     val plan = Filter(parsed, LocalRelation(columns))
-    session.sessionState
-      .executePlan(plan)
-      .analyzed
+    val analyzed = session.sessionState.executePlan(plan).analyzed
+    val condition = analyzed
       .collectFirst { case Filter(condition, _) => condition }
       .getOrElse(throw new ConditionError("This is no condition on rows."))
+    inlined(condition, analyzed)
+  }
+
+  /** The analyzer computes `window(t, '10 minutes')` in a projection below the condition. */
+  private def inlined(condition: Expression, plan: LogicalPlan): Expression = {
+    val computed = plan
+      .collect { case Project(list, _) => list.collect { case a: Alias => a.exprId -> a.child } }
+      .flatten
+      .toMap
+    val whole = condition.transform { case a: Attribute => computed.getOrElse(a.exprId, a) }
+    whole.transformUp { case GetStructField(struct: CreateNamedStruct, field, _) =>
+      struct.valExprs(field)
+    }
   }
 
   override protected def sidesOf(expression: Expression): Set[Side] = Set(Side.Left)

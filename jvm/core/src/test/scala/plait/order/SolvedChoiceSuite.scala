@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples: which joins the solver finds orders for.
+package plait.order
+
+import munit.FunSuite
+
+import plait.constraint.Term._
+import plait.constraint.{Arithmetic, Compared, Comparison, Logic, Overflow, Term}
+import plait.interval.{Domain, FieldOperation, Possible, Rational}
+import plait.{BySide, Side}
+
+class SolvedChoiceSuite extends FunSuite {
+  private val left = Variable("l.d", Side.Left, Domain.Date)
+  private val right = Variable("r.d", Side.Right, Domain.Date)
+
+  /** Spark subtracts days without a check. */
+  private val days =
+    Call(Arithmetic(FieldOperation.Minus, Domain.Date, Domain.Int, Overflow.Wraps), left, right)
+  private def is(op: Comparison, days: Term, limit: Int) = Call(Compared(op), days, Constant(limit))
+
+  private def chosen(condition: Term) = SolvedChoice.best(
+    BySide(condition, condition),
+    BySide(Seq(left), Seq(right)),
+    term => term == left || term == right
+  )
+  private def day(n: Long) = IndexedSeq(Possible.only(Rational(n)))
+
+  test("datediff(l.d, r.d) BETWEEN 0 AND 2 prunes both sides, by an order each way") {
+    val condition = Call(Logic.And, is(Comparison.AtLeast, days, 0), is(Comparison.AtMost, days, 2))
+    val choice = chosen(condition).toOption.get
+    assert(Side.both.forall(choice.isPruned), choice.toString)
+    assertEquals(choice.reaches.left.ranks(day(20000)), Some((19998L, 20000L)))
+    assertEquals(choice.reaches.right.ranks(day(20000)), Some((20000L, 20002L)))
+  }
+
+  test("datediff(l.d, r.d) >= 0: r.d is at most l.d, but l.d may be one of the first dates too") {
+    val choice = chosen(is(Comparison.AtLeast, days, 0)).toOption.get
+    assertEquals(Side.both.map(choice.isPruned), Seq(true, false))
+    assertEquals(choice.reaches.left.ranks(day(20000)), Some((20000L - Int.MaxValue, 20000L)))
+    val everything = Some((Int.MinValue.toLong, Int.MaxValue.toLong))
+    assertEquals(choice.reaches.right.ranks(day(20000)), everything)
+  }
+
+  test("days that wrap around reach from one end of the dates to the other") {
+    val condition = Call(Logic.And, is(Comparison.AtLeast, days, 0), is(Comparison.AtMost, days, 2))
+    val reach = chosen(condition).toOption.get.reaches.right
+    val (least, most) = (Int.MinValue.toLong, Int.MaxValue.toLong)
+    assertEquals(reach.ranks(day(most)), Some((least, most)))
+  }
+}
