@@ -42,7 +42,7 @@ final class Trace private[constraint] (
   }
 
   /** The graph as a Mermaid flowchart, each node with its values after each sweep: those that a
-    * sweep left as they were stand together, `given – upward 1: [6, +inf)`.
+    * sweep left as they were stand together, `given to upward 1: [6, +inf)`.
     */
   def mermaid: String = {
     val boxes = nodes.indices.map { i =>
@@ -83,7 +83,7 @@ final class Trace private[constraint] (
 object Trace {
 
   final private case class Run(from: String, to: String, value: String) {
-    override def toString: String = if (from == to) s"$from: $value" else s"$from – $to: $value"
+    override def toString: String = if (from == to) s"$from: $value" else s"$from to $to: $value"
   }
 
   /** Every line of the table is as long as its longest label. */

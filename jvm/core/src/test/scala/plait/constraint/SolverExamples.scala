@@ -230,6 +230,6 @@ class SolverExamples extends FunSuite {
     assert(trace.text.contains("(3, +inf)"), trace.text)
     assert(trace.mermaid.startsWith("flowchart BT"), trace.mermaid)
     assert(trace.mermaid.contains("(b - 3)"), trace.mermaid)
-    assert(trace.mermaid.contains("given – upward 1: (-inf, +inf) or NULL<br/>downward 1 – "))
+    assert(trace.mermaid.contains("given to upward 1: (-inf, +inf) or NULL<br/>downward 1 to "))
   }
 }

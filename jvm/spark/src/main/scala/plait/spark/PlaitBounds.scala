@@ -10,7 +10,6 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.parser.ParseException
@@ -117,10 +116,9 @@ object PlaitBounds {
   ): Problem = {
     val byName = names.all.map(name => name -> Variable(name, Side.Left, Domain.Real)).toMap
     val plain = new PlainValue(None, ZoneId.of("UTC"))
-    val functions = session.sessionState.functionRegistry
     val translation = new RealTranslation(
       parts => byName(names.of(parts)),
-      name => functions.functionExists(FunctionIdentifier(name.last, name.init.lastOption))
+      name => session.catalog.functionExists(name.map(part => s"`$part`").mkString("."))
     )
     val byGiven = givens.map(g => g.get("name").asText -> g).toMap
     // There is no NULL among the real numbers.
