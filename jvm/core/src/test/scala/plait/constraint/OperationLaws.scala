@@ -228,6 +228,17 @@ class OperationLaws extends ScalaCheckSuite {
     assertEquals(back(Nearest(Rational.One, Middle.AwayFromZero)), from(1.5, 2.4))
   }
 
+  test("the double 2.675 is less than its text, which rounds to 2.68") {
+    val hundredths = Nearest(Rational(BigInt(1), BigInt(100)), Middle.AwayFromZero)
+    val round = OfShortestText(hundredths, Domain.Double)
+    val back = Arithmetic(round, Domain.Double, Domain.Double, Fails).backward(
+      Possible.only(Rational.of(2.68)),
+      Vector(Domain.Double.all),
+      0
+    )
+    assert(back.contains(Rational.of(2.675)), back.toString)
+  }
+
   private val comparisons: Seq[Operation] = Seq(
     Comparison.Less,
     Comparison.AtMost,
