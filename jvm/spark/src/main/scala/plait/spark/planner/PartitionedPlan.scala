@@ -117,8 +117,8 @@ object PartitionedPlan {
     BySide.make { side =>
       if (rankless(side) eq Rankless.Matching) sides(side)
       else {
-      val offered = condition.children(side).outputOrdering
-      sides(side).copy(order = sides(side).order.map(orders.of(_, offered)))
+        val offered = condition.children(side).outputOrdering
+        sides(side).copy(order = sides(side).order.map(orders.of(_, offered)))
       }
     }
   }

@@ -48,7 +48,8 @@ object PruningText {
   def solved(side: Side, choice: SolvedChoice, condition: String): SidePruning = {
     val reached = choice.orders(side.other).term
     val nulls = if (choice.mayMatchNull(side)) " NULLS FIRST" else ""
-    val ordered = s"ordered by ${choice.orders(side)}$nulls, reaches $reached as solved for each row"
+    val ordered =
+      s"ordered by ${choice.orders(side)}$nulls, reaches $reached as solved for each row"
     choice.whyNotPruned(side) match {
       case None => SidePruning.by(ordered, condition)
       case Some(why) => SidePruning.not(ordered, why)
