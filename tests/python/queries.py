@@ -39,7 +39,7 @@ def answer(df: DataFrame) -> Counter[str]:
 
 def joins_planned(df: DataFrame) -> int:
     """Count the joins of ``df`` that Plait has planned; after a run, in the plan that ran."""
-    return sum(row.node in NODES and row.side == "left" for row in plait.explain(df))
+    return sum(row.node.startswith(NODES) and row.side == "left" for row in plait.explain(df))
 
 
 def rows_of_spark(spark: SparkSession, query: str) -> Counter[str]:

@@ -185,8 +185,8 @@ def test_of_two_orders_that_prune_alike_the_declared_one_is_taken(spark: SparkSe
     query = (
         "SELECT {} count(*) FROM l JOIN r ON l.k = r.k AND l.seq BETWEEN r.seq - 5 AND r.seq + 5"
     )
-    plain = plait.explain(spark.sql(query.format("")))
-    declared = plait.explain(spark.sql(query.format("/*+ ORDERED(l, 'seq DESC', 100) */")))
+    plain = str(plait.explain(spark.sql(query.format(""))))
+    declared = str(plait.explain(spark.sql(query.format("/*+ ORDERED(l, 'seq DESC', 100) */"))))
     assert "ASC" in plain
     assert "DESC" not in plain
     assert "DESC" in declared

@@ -173,16 +173,17 @@ class RandomJoin:
 
     def is_left_to_spark(self, df: DataFrame) -> bool:
         """Say whether what Spark has of the join is Spark's for a reason that is true of it."""
-        (why,) = {side.why_not for side in plait.explain(df) if side.node not in NODES}
+        (why,) = {side.why_not for side in plait.explain(df) if not side.node.startswith(NODES)}
         WHY[str(why)] += 1
+        # Of an EXISTS that computes with both sides, Spark makes a join by a table of values.
+        is_keyless = self.is_keyless or self.type == EXISTENCE
         return {
-            # Of an EXISTS that computes with both sides, Spark makes a join by a table of values.
             "NO_COMPARISON": self.type == EXISTENCE,
-            "ONE_SIDED_REACH": self.is_keyless or self.is_broadcast,
+            "ONE_SIDED_REACH": is_keyless or self.is_broadcast,
             "FEW_PARTNERS": self.is_broadcast,
-            "FEW_PAIRS": self.is_keyless and self.strategy == "auto",
-            "KEPT_IN_ONE_TASK": self.is_keyless,
-            "NOTHING_PRUNED": self.is_keyless,
+            "FEW_PAIRS": is_keyless and self.strategy == "auto",
+            "KEPT_IN_ONE_TASK": is_keyless,
+            "NOTHING_PRUNED": is_keyless,
         }.get(str(why), False)
 
     def register(self, spark: SparkSession) -> None:
