@@ -266,6 +266,20 @@ def test_rows_without_an_order_value_match_where_the_condition_lets_them(
         assert joins_planned(df) == 1
 
 
+def test_of_a_row_that_reaches_nothing_but_nan_the_partners_are_found(spark: SparkSession) -> None:
+    numbers = (
+        "(SELECT id, id % 3 AS k, if(id % 5 = 0, double('NaN'), double(id)) AS x FROM range(40))"
+    )
+    query = (
+        f"SELECT l.id, r.id FROM {numbers} l FULL JOIN {numbers} r "
+        "ON l.k = r.k AND l.x * r.x > l.x AND isnan(r.x)"
+    )
+    with settings(spark, {"spark.plait.join.strategy": "always"}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert joins_planned(df) == 1
+
+
 def test_rows_that_have_met_those_without_an_order_value_die_as_any_other(
     spark: SparkSession,
 ) -> None:

@@ -54,8 +54,9 @@ final class SolvedReach(
 
   /** The same in ranks, both ends in. */
   def ranks(values: IndexedSeq[Possible]): Option[(Long, Long)] = possible(values).map { order =>
-    // Nothing but NULL, which every row reaches where it may match.
-    if (order.values.isEmpty && !order.mayBeNaN) (Long.MaxValue, Long.MinValue)
+    // Nothing but NULL, which every row reaches where it may match; or NaN.
+    if (order.values.isEmpty)
+      if (order.mayBeNaN) (Long.MinValue, Long.MaxValue) else (Long.MaxValue, Long.MinValue)
     else
       (
         rank.low(order.values.lower),
