@@ -55,7 +55,7 @@ WITHOUT_EQUALITY = ("BroadcastNestedLoopJoin", "CartesianProduct")
 LEFT_TO_SPARK: set[Join] = {("SortMergeAsOfJoin", "JOIN_TYPE_NOT_SUPPORTED")} | {
     (node, reason)
     for node in WITHOUT_EQUALITY
-    for reason in ("NO_COMPARISON", "ONE_SIDED_REACH", "NOT_SPLIT")
+    for reason in ("NO_COMPARISON", "NOTHING_PRUNED", "KEPT_IN_ONE_TASK")
 }
 
 pytestmark = pytest.mark.skipif(
