@@ -137,28 +137,21 @@ object StepOperation {
       floating.widen(step.backward(result, as, index), values = 1)
   }
 
-  private val toZero = ToZero(Rational.One)
+  /** `a / b`, brought to a whole number. */
+  sealed abstract class WholeQuotient(val name: String, step: Step) extends RealOperation {
+    override def isPartial(as: IndexedSeq[IntervalSet]): Boolean = as(1).contains(Rational.Zero)
+    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
+      step.forward(Vector(FieldOperation.Divide.forward(as)))
+    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
+      FieldOperation.Divide.backward(step.backward(result, as, 0), as, index)
+  }
 
   /** `a div b` */
-  case object Quotient extends RealOperation {
-    def name: String = "div"
-    override def isPartial(as: IndexedSeq[IntervalSet]): Boolean = as(1).contains(Rational.Zero)
-    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
-      toZero.forward(Vector(FieldOperation.Divide.forward(as)))
-    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
-      FieldOperation.Divide.backward(toZero.backward(result, as, 0), as, index)
-  }
+  case object Quotient extends WholeQuotient("div", ToZero(Rational.One))
 
-  /** `a / b`, rounded to a whole number, the middle away from 0. */
-  case object RoundedQuotient extends RealOperation {
-    private val nearest = Nearest(Rational.One, Middle.AwayFromZero)
-    def name: String = "rounded /"
-    override def isPartial(as: IndexedSeq[IntervalSet]): Boolean = as(1).contains(Rational.Zero)
-    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
-      nearest.forward(Vector(FieldOperation.Divide.forward(as)))
-    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
-      FieldOperation.Divide.backward(nearest.backward(result, as, 0), as, index)
-  }
+  /** `a / b`, rounded, the middle away from 0. */
+  case object RoundedQuotient
+      extends WholeQuotient("rounded /", Nearest(Rational.One, Middle.AwayFromZero))
 
   private val notNegative = IntervalSet.atLeast(Rational.Zero)
   private val notPositive = IntervalSet.atMost(Rational.Zero)

@@ -39,6 +39,36 @@ object Harness {
   final case class Matched(left: Int, right: Option[Int]) extends Out
   final case class Alone(side: Side, id: Int) extends Out
 
+  /** INNER, LEFT, RIGHT, FULL, LEFT SEMI, LEFT ANTI, existence. */
+  val joinTypes: IndexedSeq[BySide[Role]] = IndexedSeq(
+    BySide(Role.Paired, Role.Paired),
+    BySide(Role.Preserved, Role.Paired),
+    BySide(Role.Paired, Role.Preserved),
+    BySide(Role.Preserved, Role.Preserved),
+    BySide(Role.Existing, Role.Sought),
+    BySide(Role.Missing, Role.Sought),
+    BySide(Role.Marked, Role.Sought)
+  )
+
+  /** What comes out of a join, as text and in a sequence of its own, to be compared. */
+  def sorted(out: Seq[Out]): Seq[String] = out.map(_.toString).sorted
+
+  /** What comes out of a join by its definition. */
+  def defined[A](roles: BySide[Role], tables: BySide[Seq[A]], id: A => Int)(
+      matches: (A, A) => Boolean
+  ): Seq[Out] = {
+    val matched = NestedLoopJoin.matched(roles, tables.left, tables.right)(matches).map {
+      case (l, r) => Matched(id(l), r.map(id))
+    }
+    val leftAlone = NestedLoopJoin
+      .alone(roles.left, tables.left, tables.right)(matches)
+      .map(l => Alone(Side.Left, id(l)))
+    val rightAlone = NestedLoopJoin
+      .alone(roles.right, tables.right, tables.left)((r, l) => matches(l, r))
+      .map(r => Alone(Side.Right, id(r)))
+    matched ++ leftAlone ++ rightAlone
+  }
+
   final class Join(
       roles: BySide[Role] = BySide(Role.Paired, Role.Paired),
       rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)

@@ -97,7 +97,7 @@ class RandomJoinOracle extends FunSuite {
     assertEquals(kept((new Join).run(rows)), expected, clue)
     def coin: Side = if (random.nextBoolean()) Side.Left else Side.Right
     assertEquals(kept((new Join).runFrom(rows, _ => coin)), expected, clue)
-    val roles = RandomJoinOracle.roles(random.nextInt(RandomJoinOracle.roles.size))
+    val roles = joinTypes(random.nextInt(joinTypes.size))
     checkRoles(roles, tables, rows, matches(conjunction), s"$roles, $clue")
     expected.size
   }
@@ -114,17 +114,8 @@ class RandomJoinOracle extends FunSuite {
     val found = join.outputs(rows, _.core.wants) { (l, r) =>
       matches(tables.left(l.id), tables.right(r.id))
     }
-    val matched = NestedLoopJoin.matched(roles, tables.left, tables.right)(matches).map {
-      case (l, r) => Matched(l.id, r.map(_.id))
-    }
-    val leftAlone = NestedLoopJoin
-      .alone(roles.left, tables.left, tables.right)(matches)
-      .map(l => Alone(Side.Left, l.id))
-    val rightAlone = NestedLoopJoin
-      .alone(roles.right, tables.right, tables.left)((r, l) => matches(l, r))
-      .map(r => Alone(Side.Right, r.id))
-    def sorted(out: Seq[Out]) = out.map(_.toString).sorted
-    assertEquals(sorted(found), sorted(matched ++ leftAlone ++ rightAlone), clue)
+    val expected = defined[Columns](roles, tables, _.id)(matches)
+    assertEquals(sorted(found), sorted(expected), clue)
     for (side <- Side.both) assertEquals(join.holds(side), Set.empty[Row], clue)
     assertEquals(join.keys.size, 0, clue)
   }
@@ -146,17 +137,6 @@ class RandomJoinOracle extends FunSuite {
 }
 
 object RandomJoinOracle {
-
-  /** INNER, LEFT, RIGHT, FULL, LEFT SEMI, LEFT ANTI, existence. */
-  private val roles: IndexedSeq[BySide[Role]] = IndexedSeq(
-    BySide(Role.Paired, Role.Paired),
-    BySide(Role.Preserved, Role.Paired),
-    BySide(Role.Paired, Role.Preserved),
-    BySide(Role.Preserved, Role.Preserved),
-    BySide(Role.Existing, Role.Sought),
-    BySide(Role.Missing, Role.Sought),
-    BySide(Role.Marked, Role.Sought)
-  )
 
   /** A row's columns by variable; one that is missing is NULL. */
   final case class Columns(id: Int, key: Option[Int], values: Map[Variable, BigInt])

@@ -16,16 +16,10 @@ import org.apache.spark.sql.internal.SQLConf
   */
 final case class PlaitConf(conf: SQLConf) {
   def enabled: Boolean = flag(PlaitConf.Enabled, "true")
-  def joinStrategy: JoinStrategyChoice = {
-    val names = JoinStrategyChoice.All.map(_.name)
-    val value = oneOf(PlaitConf.JoinStrategy, JoinStrategyChoice.Auto.name, names)
-    JoinStrategyChoice.All.find(_.name == value).get
-  }
-  def orderViolation: OrderViolation = {
-    val names = OrderViolation.All.map(_.name)
-    val value = oneOf(PlaitConf.OnViolation, OrderViolation.Fail.name, names)
-    OrderViolation.All.find(_.name == value).get
-  }
+  def joinStrategy: JoinStrategyChoice =
+    choice(PlaitConf.JoinStrategy, JoinStrategyChoice.All, JoinStrategyChoice.Auto)(_.name)
+  def orderViolation: OrderViolation =
+    choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Fail)(_.name)
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
   def failsOnPlanningError: Boolean =
@@ -33,6 +27,11 @@ final case class PlaitConf(conf: SQLConf) {
 
   private def flag(key: String, default: String): Boolean =
     oneOf(key, default, Seq("true", "false")) == "true"
+
+  private def choice[A](key: String, all: Seq[A], default: A)(name: A => String): A = {
+    val value = oneOf(key, name(default), all.map(name))
+    all.find(name(_) == value).get
+  }
 
   private def oneOf(key: String, default: String, allowed: Seq[String]): String = {
     val value = conf.getConfString(key, default).trim.toLowerCase(java.util.Locale.ROOT)

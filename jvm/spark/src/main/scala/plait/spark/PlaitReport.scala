@@ -75,10 +75,8 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       val trace = traceOf(join).toSeq.flatMap(_.value.asScala).map { p =>
         Seq(p.partition.toLong, p.rowsRead, p.left, p.right).asJava
       }
-      val numbers = join.metrics.map { case (name, metric) =>
-        name -> PeakMetric.valueOf(metric)
-      } ++
-        outOfOrder(join)
+      val counted = join.metrics.map { case (name, metric) => name -> PeakMetric.valueOf(metric) }
+      val numbers = counted ++ outOfOrder(join)
       Map("join" -> title(join), "metrics" -> numbers.asJava, "trace" -> trace.asJava).asJava
     }
     new ObjectMapper().writeValueAsString(all.asJava)

@@ -32,11 +32,10 @@ final class OrderClaim(
   // Values are compared as what a difference of the order is: a DATE less some hours is a TIMESTAMP.
   private val dataType = frontier.fold(order.dataType)(_.dataType)
   private val value = cast(order.child)
-  private val ahead = frontier.getOrElse(value)
 
   def check(): OrderCheck = new OrderCheck(
     UnsafeProjection.create(Seq(value), output),
-    UnsafeProjection.create(Seq(ahead), output),
+    frontier.map(ahead => UnsafeProjection.create(Seq(ahead), output)),
     GenerateOrdering.generate(
       Seq(SortOrder(BoundReference(0, dataType, nullable = true), order.direction))
     ),
@@ -60,10 +59,14 @@ final class OrderClaim(
   }
 }
 
-/** The check of one partition. */
+/** The check of one partition.
+  *
+  * @param frontierOf
+  *   None where a row's value is its frontier
+  */
 final class OrderCheck(
     valueOf: UnsafeProjection,
-    frontierOf: UnsafeProjection,
+    frontierOf: Option[UnsafeProjection],
     ordering: Ordering[InternalRow],
     exception: (InternalRow, InternalRow) => OrderViolatedException
 ) {
@@ -77,7 +80,7 @@ final class OrderCheck(
     val value = valueOf(row)
     val kept = value.isNullAt(0) || !hasGreatest || ordering.compare(value, greatest) >= 0
     if (kept) {
-      val frontier = frontierOf(row)
+      val frontier = if (frontierOf.isEmpty) value else frontierOf.get(row)
       if (!frontier.isNullAt(0) && (!hasGreatest || ordering.compare(frontier, greatest) > 0)) {
         greatest.copyFrom(frontier)
         hasGreatest = true

@@ -2,7 +2,9 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import plait.join.Rankless
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
@@ -24,11 +26,7 @@ import plait.{BySide, Side}
 object PartitionedPlan {
 
   /** What prunes a join, as expressions and in words. */
-  final private case class Pruning(
-      sides: BySide[SideExpressions],
-      text: BySide[SidePruning],
-      rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)
-  )
+  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[SidePruning])
 
   def of(
       join: JoinToPlan,
@@ -59,7 +57,7 @@ object PartitionedPlan {
       pruning.sides.right.ranks,
       children.left,
       children.right,
-      pruning.rankless
+      pruning.sides.map(_.rankless)
     )(pruning.text)
 
   private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
@@ -96,12 +94,9 @@ object PartitionedPlan {
         whole.source(_).isDefined
       )
       .map { choice =>
-        val rankless = BySide.make[Rankless] { side =>
-          if (choice.mayMatchNull(side)) Rankless.Matching else Rankless.Dead
-        }
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
         val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
-        Pruning(served(sides, condition, rankless), text, rankless)
+        Pruning(served(sides, condition), text)
       }
   }
 
@@ -110,12 +105,11 @@ object PartitionedPlan {
     */
   private def served(
       sides: BySide[SideExpressions],
-      condition: JoinCondition,
-      rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead)
+      condition: JoinCondition
   ): BySide[SideExpressions] = {
     val orders = new ServedOrder(condition.whole)
     BySide.make { side =>
-      if (rankless(side) eq Rankless.Matching) sides(side)
+      if (sides(side).rankless eq Rankless.Matching) sides(side)
       else {
         val offered = condition.children(side).outputOrdering
         sides(side).copy(order = sides(side).order.map(orders.of(_, offered)))
@@ -128,12 +122,19 @@ object PartitionedPlan {
     */
   private def offered(condition: JoinCondition, side: Side): Seq[Order] = {
     val child = condition.children(side)
-    val declared = child.collect { case OrderedBy(order, _, _, _) => order }
+    val declared = declaredIn(child)
     (child.outputOrdering.headOption.toSeq ++ declared).flatMap {
       case SortOrder(expression, direction, _, _) =>
         condition.translation.term(expression).map { term =>
           Order(term, if (direction == Ascending) Direction.Ascending else Direction.Descending)
         }
     }
+  }
+
+  /** Also below what adaptive execution has run already, which hides its plan. */
+  private def declaredIn(plan: LogicalPlan): Seq[SortOrder] = plan match {
+    case OrderedBy(order, _, _, child) => order +: declaredIn(child)
+    case LogicalQueryStage(logical, _) => declaredIn(logical)
+    case other => other.children.flatMap(declaredIn)
   }
 }

@@ -4,13 +4,10 @@ package plait.spark.planner
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
-import org.apache.spark.sql.catalyst.plans.physical.{Distribution, UnspecifiedDistribution}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType, LeftSemi}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.adaptive.{
   AQEShuffleReadExec,
-  AQEUtils,
   OptimizeSkewedJoin,
   SkewJoinChildWrapper
 }
@@ -115,23 +112,4 @@ object SkewedPartitions extends Rule[SparkPlan] {
       }
       .distinct
       .size
-}
-
-/** Notes on the joins of a plan how a `repartition` at its top wants the rows dealt. Where a join deals
-  * them so anyway, Spark takes the repartition out; a split of the join would then undo it.
-  */
-object RepartitionAbove extends Rule[SparkPlan] {
-  private val Wanted: TreeNodeTag[Distribution] = TreeNodeTag("plait.repartitionAbove")
-
-  override def apply(plan: SparkPlan): SparkPlan = {
-    for (wanted <- AQEUtils.getRequiredDistribution(plan))
-      plan.foreach {
-        case join: SymmetricHashJoinExec => join.setTagValue(Wanted, wanted)
-        case _ =>
-      }
-    plan
-  }
-
-  def of(join: SymmetricHashJoinExec): Distribution =
-    join.getTagValue(Wanted).getOrElse(UnspecifiedDistribution)
 }

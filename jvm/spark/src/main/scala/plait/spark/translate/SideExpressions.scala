@@ -35,12 +35,15 @@ import plait.order.{Direction, Order, OrderChoice, ReachEnd, SolvedChoice}
   *   the low end of its reach in the other side's ranks, closed, NULL if it reaches nothing
   * @param high
   *   the high end
+  * @param rankless
+  *   what becomes of its rows whose order is NULL; where they may match, they must come first
   */
 final case class SideExpressions(
     order: Option[SortOrder],
     rank: Expression,
     low: Expression,
-    high: Expression
+    high: Expression,
+    rankless: Rankless = Rankless.Dead
 ) {
   def ranks: Seq[Expression] = Seq(rank, low, high)
 }
@@ -59,25 +62,19 @@ object SideExpressions {
   ): SideExpressions = {
     val own = choice.orders(side)
     val value = NullOnError.unlessColumn(translation.source(own.term).get)
-    val (sorted, ownRank) =
-      if (choice.mayMatchNull(side)) nullsFirst(own, value)
-      else (SortOrder(value, sortDirection(own)), rank(own, value))
     val reach = SolvedReachValue.of(choice.reaches(side), translation)
     val (low, high) =
       (GetStructField(reach, SolvedReachValue.Low), GetStructField(reach, SolvedReachValue.High))
-    along(
-      choice.orders(side.other),
-      sorted,
-      ownRank,
-      low,
-      high
-    )
+    val sorted = SortOrder(value, sortDirection(own))
+    val dead = along(choice.orders(side.other), sorted, rank(own, value), low, high)
+    if (choice.mayMatchNull(side)) ranklessFirst(dead) else dead
   }
 
-  /** Rows without an order value have the rank of those that may match and have none. */
-  private def nullsFirst(order: Order, value: Expression): (SortOrder, Expression) = (
-    SortOrder(value, sortDirection(order), NullsFirst, Nil),
-    Coalesce(Seq(rank(order, value), Literal(Rankless.Rank)))
+  /** Rows without an order value come first, with a rank of their own. */
+  private def ranklessFirst(side: SideExpressions): SideExpressions = side.copy(
+    order = side.order.map(o => SortOrder(o.child, o.direction, NullsFirst, Nil)),
+    rank = Coalesce(Seq(side.rank, Literal(Rankless.Rank))),
+    rankless = Rankless.Matching
   )
 
   def of(side: Side, choice: OrderChoice, translation: TermTranslation): SideExpressions = {
