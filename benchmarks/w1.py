@@ -71,7 +71,7 @@ def make_tables(spark: SparkSession, folder: Path, rows: int, keys: int) -> dict
 
 def held(spark: SparkSession) -> int:
     """Return the most rows of both sides that a task of the join holds."""
-    for key, value in sparks.BROADCASTING_OFF.items():
+    for key, value in (sparks.BROADCASTING_OFF | {"spark.plait.enabled": "true"}).items():
         spark.conf.set(key, value)
     df = spark.sql(JOIN.whole)
     df.collect()

@@ -19,8 +19,9 @@ CORE_ARROWS = {
     "join": {"interval", "constraint", "order"},
 }
 SPARK_ARROWS: dict[str, set[str]] = {
-    "plan": set(),  # in Java
     "translate": set(),
+    "plan": {"translate"},  # in Java too
+    "sql": {"plan"},
     "side": {"translate"},
     "exec": {"translate", "side"},
     "planner": {"translate", "side", "exec", "plan"},

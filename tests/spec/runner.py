@@ -22,7 +22,11 @@ A file is a list of records with empty lines between them; lines that begin with
 4. `planned SymmetricHashJoin` before a query: where sides are dealt by key, its plan has this node;
    `planned CollectedJoin`: where a side is broadcast, it has this one. `left to Spark`: with Plait
    on, it has neither. Without any of the three, nothing is said.
-5. The records of a file run in sequence in a session of their own, so SET ends with the file. The
+5. `planned AsOfJoin` before a query: its plan has this node. `with Plait` before any record: its SQL
+   is not stock Spark's. Neither runs without Plait.
+6. `statement error`: the SQL up to `----` ends with an error in which the regular expression up to
+   the empty line is found.
+7. The records of a file run in sequence in a session of their own, so SET ends with the file. The
    whole file runs once for each of `STRATEGIES`, and the rows must be the same.
 """
 
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NODES = ("SymmetricHashJoin", "CollectedJoin")
+OWN = "AsOfJoin"
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 WITHOUT_PLAIT = {"spark.plait.enabled": "false"}
 BROADCASTING = {"spark.sql.autoBroadcastJoinThreshold": "10MB"}
@@ -65,8 +70,12 @@ STRATEGIES: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Statement:
+    """A statement that runs, or ends with an error that is like this."""
+
     line: int
     sql: str
+    error: str | None = None
+    plait_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,7 @@ class Query:
     sorted: bool
     planned: str | None
     rows: tuple[tuple[str, ...], ...]
+    plait_only: bool = False
 
 
 def parse(text: str) -> list[Statement | Query]:
@@ -95,19 +105,30 @@ def parse(text: str) -> list[Statement | Query]:
     lines = [(n, s) for n, s in enumerate(text.splitlines(), 1) if not s.startswith("#")]
     records: list[Statement | Query] = []
     planned: str | None = None
+    plait_only = False
     unread = iter(lines)
     for number, line in unread:
         query = re.fullmatch(r"query ([IT]+)( rowsort)?", line)
-        if line == "left to Spark" or line.removeprefix("planned ") in NODES:
+        if line == "left to Spark" or line.removeprefix("planned ") in (*NODES, OWN):
             planned = line.removeprefix("planned ") if line.startswith("planned") else ""
+            plait_only |= planned == OWN
+        elif line == "with Plait":
+            plait_only = True
         elif query:
             sql = "\n".join(takewhile(lambda s: s != "----", _block(unread)))
             rows = tuple(tuple(row.split("\t")) for row in _block(unread))
             is_sorted = query[2] is not None
-            records.append(Query(number, sql, query[1], is_sorted, planned, rows))
-            planned = None
+            records.append(Query(number, sql, query[1], is_sorted, planned, rows, plait_only))
+            planned, plait_only = None, False
         elif line == "statement ok":
-            records.append(Statement(number, "\n".join(_block(unread))))
+            sql = "\n".join(_block(unread))
+            records.append(Statement(number, sql, plait_only=plait_only))
+            plait_only = False
+        elif line == "statement error":
+            sql = "\n".join(takewhile(lambda s: s != "----", _block(unread)))
+            error = " ".join(_block(unread))
+            records.append(Statement(number, sql, error, plait_only))
+            plait_only = False
         elif line:
             raise ValueError(f"line {number}: {line!r} is neither statement, query nor directive")
     return records
@@ -123,10 +144,24 @@ def run(session: SparkSession, records: list[Statement | Query], strategy: str) 
     for key, value in STRATEGIES[strategy].items():
         session.conf.set(key, value)
     for record in records:
+        if record.plait_only and not strategy.startswith("plait"):
+            continue
         if isinstance(record, Statement):
-            session.sql(record.sql)
+            _execute(session, record, strategy)
         else:
             _check(session.sql(record.sql), record, strategy)
+
+
+def _execute(session: SparkSession, statement: Statement, strategy: str) -> None:
+    where = f"line {statement.line}, {strategy}: {statement.sql}"
+    try:
+        session.sql(statement.sql).collect()
+    except Exception as error:  # of Spark's many kinds
+        found = " ".join(str(error).split())
+        assert statement.error is not None, f"{where}: {found}"
+        assert re.search(statement.error, found), f"{where}: {found}"
+    else:
+        assert statement.error is None, f"{where}: no error"
 
 
 def _check(df: DataFrame, query: Query, strategy: str) -> None:
@@ -144,7 +179,9 @@ def _check(df: DataFrame, query: Query, strategy: str) -> None:
         return
     plan = texts._jdf.queryExecution().executedPlan().toString()
     expected = NODES[1] if strategy.endswith("broadcast") else NODES[0]
-    if not strategy.startswith("plait"):
+    if query.planned == OWN:
+        assert OWN in plan, where
+    elif not strategy.startswith("plait"):
         assert not any(node in plan for node in NODES), where
         merges = query.planned == NODES[0] and "merge" in strategy
         assert ("SortMergeJoin" in plan) >= merges, where

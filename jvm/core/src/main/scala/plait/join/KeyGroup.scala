@@ -13,6 +13,9 @@ import plait.Side
   * made for the second row of a side, and kept for as long as the group is.
   */
 class KeyGroup {
+
+  /** Which one it is in the sequence of its table's keys, if none has left. */
+  final var number: Int = 0
   private var left = KeyGroup.None
   private var right = KeyGroup.None
   private var leftRun: Run = _

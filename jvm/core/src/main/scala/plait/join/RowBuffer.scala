@@ -68,6 +68,12 @@ trait RowStore[R] {
   def get(handle: Long): R
   def free(handle: Long): Unit
 
+  /** Puts a row in the place of another, whose handle is invalid from here on. */
+  def replace(handle: Long, row: R): Long = {
+    free(handle)
+    put(row)
+  }
+
   /** Frees all at once. */
   def clear(): Unit
 }

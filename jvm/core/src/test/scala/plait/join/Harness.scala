@@ -11,7 +11,13 @@ object Harness {
     private val groups = mutable.Map.empty[Q, KeyGroup]
     def size: Int = groups.size
     def find(key: Q): KeyGroup = groups.getOrElse(key, null)
-    def claim(key: Q): KeyGroup = groups.getOrElseUpdate(key, new KeyGroup)
+    def claim(key: Q): KeyGroup = groups.getOrElseUpdate(
+      key, {
+        val group = new KeyGroup
+        group.number = groups.size
+        group
+      }
+    )
     def release(key: KeyGroup): Unit = {
       assert(key.isEmpty, "a key was released that has rows")
       groups.filterInPlace((_, group) => group ne key)

@@ -4,11 +4,19 @@ package plait.spark
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 import plait.spark.planner._
+import plait.spark.sql.PlaitParser
 
 /** The map of everything that Plait hooks into Spark.
   *
   * {{{
   * hook                     what                          why there
+  * parser                   PlaitParser                   statements with a clause of ours; all others go
+  *                                                        to the parser that was there before
+  * resolution               ResolveUsingMatch             Spark has resolved USING, names not yet
+  * after resolution         ResolveAsOfJoin               names and types of its clause are known
+  * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
+  * optimizer                PruneTies                     before Spark's own rule that prunes columns
+  * planner strategy         AsOfJoinStrategy              a node of ours
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
   *                                                        pushed down, reordered, keys normalised;
   *                                                        injected strategies come before Spark's
@@ -27,18 +35,24 @@ import plait.spark.planner._
   *
   * It registers itself by META-INF/services once the jar is on the class path, and by
   * `spark.sql.extensions=plait.spark.PlaitExtensions`. Both at once do no harm: a join that one
-  * instance of the strategy has planned, the other never sees. It injects no parser and touches no
-  * other extension's hooks, so it works before and after any.
+  * instance of the strategy has planned, the other never sees. It touches no other extension's hooks, so
+  * it works before and after any.
   */
 class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectParser((_, before) => new PlaitParser(before))
     extensions.injectHintResolutionRule(_ => HintResolution)
+    extensions.injectResolutionRule(_ => ResolveUsingMatch)
+    extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectResolutionRule(_ => OrderedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
+    extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
+    extensions.injectOptimizerRule(_ => PruneTies)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)
+    extensions.injectPlannerStrategy(_ => AsOfJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 
@@ -19,6 +22,28 @@ trait PlaitJoinExec extends BaseJoinExec {
   def found(names: BySide[String]): String
 
   protected def described(side: Side): String = pruning(side).text
+
+  override def output: Seq[Attribute] = {
+    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
+    joinType match {
+      case LeftOuter => left.output ++ nullable(right.output)
+      case RightOuter => nullable(left.output) ++ right.output
+      case FullOuter => nullable(left.output) ++ nullable(right.output)
+      case LeftSemi | LeftAnti => left.output
+      case existence: ExistenceJoin => left.output :+ existence.exists
+      case _ => left.output ++ right.output
+    }
+  }
+
+  /** How a join of two sides that are dealt by key leaves its rows: those of a side that is filled up with
+    * NULL stand where the other side's key is.
+    */
+  protected def dealtByKey: Partitioning = joinType match {
+    case LeftOuter | LeftExistence(_) => left.outputPartitioning
+    case RightOuter => right.outputPartitioning
+    case FullOuter => UnknownPartitioning(left.outputPartitioning.numPartitions)
+    case _ => PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+  }
 
   final def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
 

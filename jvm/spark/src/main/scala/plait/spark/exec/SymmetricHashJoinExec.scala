@@ -80,26 +80,9 @@ case class SymmetricHashJoinExec(
   /** In Spark's words. */
   override def nodeName: String = if (isSplit) super.nodeName + "(skew=true)" else super.nodeName
 
-  override def output: Seq[Attribute] = {
-    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    joinType match {
-      case LeftOuter => left.output ++ nullable(right.output)
-      case RightOuter => nullable(left.output) ++ right.output
-      case FullOuter => nullable(left.output) ++ nullable(right.output)
-      case LeftSemi | LeftAnti => left.output
-      case existence: ExistenceJoin => left.output :+ existence.exists
-      case _ => left.output ++ right.output
-    }
-  }
-
-  /** Rows of a side that is filled up with NULL stand where the other side's key is. */
-  override def outputPartitioning: Partitioning = joinType match {
-    case _ if isSplit => UnknownPartitioning(left.outputPartitioning.numPartitions)
-    case LeftOuter | LeftExistence(_) => left.outputPartitioning
-    case RightOuter => right.outputPartitioning
-    case FullOuter => UnknownPartitioning(left.outputPartitioning.numPartitions)
-    case _ => PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
-  }
+  override def outputPartitioning: Partitioning =
+    if (isSplit) UnknownPartitioning(left.outputPartitioning.numPartitions)
+    else dealtByKey
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)

@@ -7,9 +7,6 @@ import plait.join.{KeyGroup, KeyTable}
 abstract class HashedKeyGroup extends KeyGroup {
   final private[side] var hash = 0
 
-  /** Which one it is in the sequence of the keys, if none has left. */
-  final private[side] var number = 0
-
   /** Is this its key? Asked only where the hashes are equal. */
   private[side] def is(key: RowKey): Boolean
   private[side] def take(key: RowKey): Unit

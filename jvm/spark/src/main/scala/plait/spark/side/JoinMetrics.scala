@@ -45,6 +45,15 @@ object JoinMetrics {
     Candidates -> SQLMetrics.createMetric(context, "rows looked at")
   )
 
+  def ofAsOf(context: SparkContext): Map[String, SQLMetric] = Map(
+    rowsIn(Side.Left) -> SQLMetrics.createMetric(context, "left rows in"),
+    rowsIn(Side.Right) -> SQLMetrics.createMetric(context, "right rows in"),
+    PeakBuffered -> PeakMetric.create(context, "rows kept at peak"),
+    OutputRows -> SQLMetrics.createMetric(context, "number of output rows"),
+    SortTime -> SQLMetrics.createTimingMetric(context, "sort time"),
+    SpillSize -> SQLMetrics.createSizeMetric(context, "spill size")
+  )
+
   /** The largest of all values that a metric of [[PeakMetric]]'s is told. */
   def note(metric: SQLMetric, value: Long): Unit = metric.asInstanceOf[PeakMetric].note(value)
 

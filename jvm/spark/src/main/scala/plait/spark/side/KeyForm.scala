@@ -3,7 +3,7 @@ package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.joins.HashJoin
-import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.LongType
 
 import plait.spark.translate.OrderValue
 
@@ -34,22 +34,12 @@ object KeyForm {
 
   def of(keys: Seq[Expression]): KeyForm = keys match {
     case Seq() => Columns(keys)
-    case Seq(key) if hasWholeRank(key.dataType) => Whole(OrderValue(key))
+    case Seq(key) if OrderValue.isWhole(key.dataType) => Whole(OrderValue(key))
     case _ =>
       // Spark's own packing of integers that fit a long together.
       HashJoin.rewriteKeyExpr(keys) match {
         case Seq(key) if key.dataType == LongType => Whole(key)
         case _ => Columns(keys)
       }
-  }
-
-  /** Does no other value have the same rank? */
-  private def hasWholeRank(dataType: DataType): Boolean = dataType match {
-    case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
-        DateType | TimestampType | TimestampNTZType =>
-      true
-    case _: DayTimeIntervalType | _: YearMonthIntervalType => true
-    case decimal: DecimalType => decimal.precision <= Decimal.MAX_LONG_DIGITS
-    case _ => false
   }
 }

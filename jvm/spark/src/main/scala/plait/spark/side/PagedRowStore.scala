@@ -74,6 +74,20 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
     handle
   }
 
+  /** In its own place, where it is as long as the other. */
+  override def replace(handle: Long, source: UnsafeRow): Long = {
+    val number = (handle >>> 32).toInt
+    val bytes = source.getSizeInBytes.toLong
+    val at = if (places(number) == PagedRowStore.InMemory) offsetOf(handle) else -1L
+    if (at >= 0 && Platform.getLong(pages.get(number).getBaseObject, at) == bytes) {
+      source.writeToMemory(pages.get(number).getBaseObject, at + PagedRowStore.LengthBytes)
+      handle
+    } else super.replace(handle, source)
+  }
+
+  private def offsetOf(handle: Long): Long =
+    pages.get((handle >>> 32).toInt).getBaseOffset + (handle & 0xffffffffL)
+
   def get(handle: Long): UnsafeRow = {
     val number = (handle >>> 32).toInt
     val offset = handle & 0xffffffffL

@@ -52,3 +52,16 @@ final case class OrderValue(child: Expression) extends UnaryExpression {
   override protected def withNewChildInternal(newChild: Expression): OrderValue =
     copy(child = newChild)
 }
+
+object OrderValue {
+
+  /** Does no other value of this type have the same rank? */
+  def isWhole(dataType: DataType): Boolean = dataType match {
+    case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
+        DateType | TimestampType | TimestampNTZType =>
+      true
+    case _: DayTimeIntervalType | _: YearMonthIntervalType => true
+    case decimal: DecimalType => decimal.precision <= Decimal.MAX_LONG_DIGITS
+    case _ => false
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.join
+
+import java.util.Comparator
+
+/** The rows of the right side that a left row may pick, by key, the best last.
+  *
+  * With R the rows offered so far, in the order of their match values, a left row that comes now has the
+  * candidates
+  *
+  * {{{
+  * { r in R : key(r) = key(l) }        best first: the last by match value, then by `precedence`
+  * }}}
+  *
+  * The driver decides when a left row comes: with `l.ts >= r.ts` after all right rows up to l.ts, with
+  * `l.ts > r.ts` after those before it. For `<=` and `<` both sides come the other way round, and all
+  * else is the same.
+  *
+  * {{{
+  * offer (k, 10:01, a)      offer (k, 10:05, b)      offer (k, 10:05, c), b before c
+  * seek k                   candidate c, then b, then a             Keeping.All
+  *                          candidate c                             Keeping.Best: a and b are superseded
+  * }}}
+  *
+  * Conventions:
+  *   1. Ranks of offered rows never fall. Rows of equal rank stand by `precedence`, which compares match
+  *      values first where ranks do not tell them apart; of rows that it holds equal the later is last.
+  *   2. [[pick]] is said of the candidate given last. A row may be picked by many.
+  *   3. With [[Leaving.Aloud]] each offered row that nobody picked is given by [[nextLeaving]], once, when
+  *      nobody can pick it any more: superseded, out of reach, or at the end. It is to be asked after
+  *      [[offer]], [[outOfReach]] and [[finish]] until it gives null.
+  *   4. A row given is valid until the next call.
+  *
+  * It does not promise that a candidate satisfies the join's condition: the caller asks for the next
+  * one until it does, which [[Keeping.Best]] allows only where there is none across the sides.
+  *
+  * @tparam Q
+  *   a key as it comes with a row
+  */
+final class AsOfCore[Q, R >: Null <: AnyRef](
+    keys: KeyTable[Q, KeyGroup],
+    store: RowStore[R],
+    precedence: Comparator[_ >: R],
+    keeping: Keeping,
+    leaving: Leaving
+) {
+  private val keepsAll = keeping eq Keeping.All
+  private val isAloud = leaving eq Leaving.Aloud
+  private var runs = new Array[Candidates](16)
+  private var sought: Candidates = _
+  private var slot = 0
+
+  // What is to leave: entries of a run, from the first to the last.
+  private var leavers: Candidates = _
+  private var isFinished = false
+  private var finishedRuns = 0
+  // The row that was given last, to be freed, or -1.
+  private var handedOut = -1L
+  private var held = 0L
+  private var mostHeld = 0L
+
+  /** The most rows held at once. */
+  def peak: Long = mostHeld
+
+  def size: Long = held
+
+  def offer(key: Q, rank: Long, row: R): Unit = {
+    val run = runOf(keys.claim(key))
+    if (keepsAll || run.isEmpty) insert(run, rank, row)
+    else if (run.lastRank == rank && precedence.compare(row, store.get(run.lastHandle)) < 0) {
+      if (isAloud) leave(run, store.put(row))
+    } else if (isAloud) {
+      leave(run, run.removeLast())
+      run.append(rank, store.put(row))
+    } else run.setLast(rank, store.replace(run.lastHandle, row))
+  }
+
+  private def insert(run: Candidates, rank: Long, row: R): Unit = {
+    var at = run.until
+    // Invariant: the row is before all entries from `at` on, which have its rank.
+    while (at > run.equalFrom(rank) && precedence.compare(row, store.get(run.handle(at - 1))) < 0)
+      at -= 1
+    run.insert(at, rank, store.put(row))
+    held += 1
+    mostHeld = math.max(mostHeld, held)
+  }
+
+  /** A picked row goes in silence. */
+  private def leave(run: Candidates, entry: Long): Unit =
+    if (Candidates.isPicked(entry)) store.free(Candidates.handleOf(entry))
+    else {
+      run.leaving += entry
+      leavers = run
+    }
+
+  /** Looks up the candidates of a key. */
+  def seek(key: Q): Unit = {
+    val group = keys.find(key)
+    sought = if (group == null) null else runOf(group)
+    slot = if (sought == null) 0 else sought.until
+  }
+
+  /** The next best candidate of the key sought last, or null. */
+  def candidate(): R =
+    if (sought == null || slot == sought.from) null
+    else {
+      slot -= 1
+      store.get(sought.handle(slot))
+    }
+
+  /** The candidate given last is picked. */
+  def pick(): Unit = if (isAloud) sought.pick(slot)
+
+  /** No later left row reaches the candidate given last, nor any that is worse. */
+  def outOfReach(): Unit = {
+    // Invariant: the entries before `from` are dropped.
+    while (sought.from <= slot) {
+      val entry = sought.removeFirst()
+      held -= 1
+      if (isAloud) leave(sought, entry) else store.free(entry)
+    }
+    sought = null
+  }
+
+  /** No left row will come any more. */
+  def finish(): Unit = isFinished = true
+
+  /** The next row that leaves because nobody picked it, or null. */
+  def nextLeaving(): R = {
+    if (handedOut >= 0) store.free(handedOut)
+    handedOut = -1L
+    if (leavers == null && isFinished && isAloud) finishRun()
+    if (leavers == null) null
+    else {
+      handedOut = leavers.leaving.removeLast()
+      if (leavers.leaving.isEmpty) leavers = null
+      store.get(handedOut)
+    }
+  }
+
+  /** The next run with rows that nobody picked. */
+  private def finishRun(): Unit =
+    // Invariant: the runs before `finishedRuns` are empty.
+    while (leavers == null && finishedRuns < runs.length) {
+      val run = runs(finishedRuns)
+      if (run != null) while (!run.isEmpty) leave(run, run.removeFirst())
+      finishedRuns += 1
+    }
+
+  private def runOf(group: KeyGroup): Candidates = {
+    if (group.number >= runs.length)
+      runs = java.util.Arrays.copyOf(runs, math.max(group.number + 1, runs.length * 2))
+    if (runs(group.number) == null) runs(group.number) = new Candidates
+    runs(group.number)
+  }
+}
+
+/** Which rows of a key are kept to be picked. */
+sealed trait Keeping
+object Keeping {
+
+  /** The best so far: every later left row would pick it before the others. */
+  case object Best extends Keeping
+
+  /** All: a condition across the sides may refuse the better ones. */
+  case object All extends Keeping
+}

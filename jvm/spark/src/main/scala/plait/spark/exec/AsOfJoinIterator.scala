@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+
+import plait.join.{AsOfCore, Leaving, Role}
+import plait.spark.side.{MatchPace, SideReader}
+import plait.{BySide, Side}
+
+/** Drives the as-of core from two iterators: offers right rows as long as they are to be seen by the left
+  * row at hand, then lets it pick.
+  *
+  * {{{
+  * l.ts >= r.ts     left 10:07          right 10:01, 10:05, 10:09
+  *   offers 10:01, 10:05; left 10:07 picks 10:05
+  * }}}
+  *
+  * Conventions:
+  *   1. It is driven by demand, and reads no more than the next row needs.
+  *   2. Each side comes sorted as the [[MatchPace]] wants; rows without a match value may stand anywhere.
+  *   3. The row that `next` gives is valid until the next call.
+  */
+final class AsOfJoinIterator(
+    inputs: BySide[Iterator[InternalRow]],
+    readers: BySide[SideReader],
+    pace: MatchPace,
+    core: AsOfCore[SideReader, UnsafeRow],
+    roles: BySide[Role],
+    conditions: PairConditions[PairConditions.Test],
+    output: JoinOutput
+) extends Iterator[InternalRow] {
+  private val pair = new JoinedRow
+  private val leftAloud = roles.left.leaves eq Leaving.Aloud
+  private val rightAloud = roles.right.leaves eq Leaving.Aloud
+  private val givesMatches = !roles.left.eq(Role.Missing)
+  private val ofRight = conditions.ofRight.orNull
+  private val isWithin = conditions.isWithin.orNull
+  private val accepts = conditions.accepts.orNull
+  private val holds = conditions.holds.orNull
+  private val left = readers.left
+  private val right = readers.right
+  private var phase = AsOfJoinIterator.ReadingLeft
+  // Is there a right row that was read and not yet offered?
+  private var hasRight = false
+  private var rightEnded = false
+  private var isLeaving = false
+  private var found: InternalRow = _
+  private var leftRows = 0L
+  private var rightRows = 0L
+  private var rows = 0L
+
+  def rowsIn(side: Side): Long = if (side eq Side.Left) leftRows else rightRows
+  def rowsOut: Long = rows
+
+  override def hasNext: Boolean = {
+    if (found == null) found = findRow()
+    found != null
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("the join has no more rows")
+    val row = found
+    found = null
+    rows += 1
+    row
+  }
+
+  /** The next row, or null. */
+  private def findRow(): InternalRow = {
+    import AsOfJoinIterator._
+    var row: InternalRow = null
+    // Invariant: what came of the rows read before has been given, but for those that are leaving.
+    while (row == null)
+      if (isLeaving) {
+        val leaver = core.nextLeaving()
+        if (leaver == null) isLeaving = false else row = output.alone(Side.Right, leaver)
+      } else if (phase == ReadingLeft) row = readLeft()
+      else if (phase == Offering) row = offerOrPick()
+      else if (phase == Draining) row = drain()
+      else return null
+    row
+  }
+
+  private def readLeft(): InternalRow =
+    if (inputs.left.hasNext) {
+      left.read(inputs.left.next())
+      leftRows += 1
+      if (left.reaches) {
+        pace.leftRead(left)
+        phase = AsOfJoinIterator.Offering
+        null
+      } else alone()
+    } else {
+      phase = if (rightAloud) AsOfJoinIterator.Draining else AsOfJoinIterator.Done
+      null
+    }
+
+  private def alone(): InternalRow =
+    if (leftAloud) output.alone(Side.Left, left.row) else null
+
+  private def offerOrPick(): InternalRow =
+    if (!hasRight && !rightEnded) readRight()
+    else if (hasRight && pace.isSeen(left, right)) {
+      core.offer(right, right.rank, right.row)
+      isLeaving = rightAloud
+      hasRight = false
+      null
+    } else {
+      phase = AsOfJoinIterator.ReadingLeft
+      picked()
+    }
+
+  /** A right row that is no candidate comes out alone, if those do. */
+  private def readRight(): InternalRow =
+    if (inputs.right.hasNext) {
+      right.read(inputs.right.next())
+      rightRows += 1
+      hasRight = right.reaches && (ofRight == null || ofRight(right.row))
+      if (hasRight) pace.rightRead(right)
+      if (!hasRight && rightAloud) output.alone(Side.Right, right.row) else null
+    } else {
+      rightEnded = true
+      null
+    }
+
+  private def picked(): InternalRow = {
+    core.seek(left)
+    var candidate = core.candidate()
+    // Invariant: the candidates before this one do not satisfy the condition.
+    while (candidate != null) {
+      pair(left.row, candidate)
+      if (isWithin != null && !isWithin(pair)) {
+        core.outOfReach()
+        isLeaving = rightAloud
+        candidate = null
+      } else if (accepts == null || accepts(pair)) return chosen(candidate)
+      else candidate = core.candidate()
+    }
+    alone()
+  }
+
+  private def chosen(candidate: UnsafeRow): InternalRow =
+    if (holds != null && !holds(pair)) alone()
+    else {
+      core.pick()
+      if (givesMatches) output.matched(left.row, candidate) else null
+    }
+
+  /** The left side has ended: what is left of the right one comes out alone. */
+  private def drain(): InternalRow =
+    if (hasRight) {
+      hasRight = false
+      output.alone(Side.Right, right.row)
+    } else if (rightEnded) {
+      core.finish()
+      isLeaving = true
+      phase = AsOfJoinIterator.Done
+      null
+    } else readRight()
+}
+
+object AsOfJoinIterator {
+
+  // What is under way; numbers, for they are asked for once a row.
+  final private val ReadingLeft = 0
+
+  /** A left row waits for the right rows that it may see. */
+  final private val Offering = 1
+  final private val Draining = 2
+  final private val Done = 3
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import plait.BySide
+
+/** The conditions of an as-of join; None is always TRUE.
+  *
+  * {{{
+  * l.ts >= r.ts TOLERANCE 5, ON l.k = r.k AND r.ok AND l.x < r.y
+  *     ofRight r.ok           isWithin r.ts >= l.ts - 5          accepts l.x < r.y
+  * }}}
+  *
+  * @param ofRight
+  *   of a right row alone, so that a row for which it is not TRUE is no candidate at all
+  * @param isWithin
+  *   of a pair, as the rest: whether it is near enough
+  * @param accepts
+  *   before the best is chosen
+  * @param holds
+  *   of the pair that was chosen
+  */
+final case class PairConditions[C](
+    ofRight: Option[C],
+    isWithin: Option[C],
+    accepts: Option[C],
+    holds: Option[C]
+)
+
+object PairConditions extends PredicateHelper {
+  type Test = InternalRow => Boolean
+
+  def of(
+      on: Option[Expression],
+      within: Option[Expression],
+      check: Option[Expression],
+      right: AttributeSet
+  ): PairConditions[Expression] = {
+    val (ofRight, ofPair) = on.toSeq.flatMap(splitConjunctivePredicates).partition { conjunct =>
+      conjunct.references.nonEmpty && conjunct.references.subsetOf(right)
+    }
+    PairConditions(ofRight.reduceOption(And(_, _)), within, ofPair.reduceOption(And(_, _)), check)
+  }
+
+  def compiled(
+      conditions: PairConditions[Expression],
+      outputs: BySide[Seq[Attribute]],
+      partition: Int
+  ): PairConditions[Test] = {
+    def test(input: Seq[Attribute])(expression: Expression): Test = {
+      val generated = Predicate.create(expression, input)
+      generated.initialize(partition)
+      generated.eval
+    }
+    val ofPair = test(outputs.left ++ outputs.right) _
+    PairConditions(
+      conditions.ofRight.map(test(outputs.right)),
+      conditions.isWithin.map(ofPair),
+      conditions.accepts.map(ofPair),
+      conditions.holds.map(ofPair)
+    )
+  }
+}

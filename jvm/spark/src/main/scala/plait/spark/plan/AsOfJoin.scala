@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics}
+
+import plait.spark.translate.BestMatch
+
+/** Each left row and the one right row that it picks.
+  *
+  * {{{
+  * pick(l)  = the best r of { r in R : condition(l, r) } by `best`
+  * INNER    = { (l, pick(l)) : pick(l) exists and check(l, pick(l)) }
+  * LEFT     = INNER, and (l, NULL ...) for every other l
+  * RIGHT    = INNER, and (NULL ..., r) for every r that nobody picked;  FULL both
+  * SEMI     = the l of INNER;  ANTI the other l
+  * }}}
+  *
+  * @param condition
+  *   what must be TRUE of a pair before the best is chosen: equalities and all else of ON
+  * @param check
+  *   what must be TRUE of the pair that was chosen
+  */
+final case class AsOfJoin(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    best: BestMatch,
+    condition: Option[Expression],
+    check: Option[Expression]
+) extends BinaryNode {
+
+  override def output: Seq[Attribute] = {
+    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
+    joinType match {
+      case LeftOuter => left.output ++ nullable(right.output)
+      case RightOuter => nullable(left.output) ++ right.output
+      case FullOuter => nullable(left.output) ++ nullable(right.output)
+      case LeftSemi | LeftAnti => left.output
+      case _ => left.output ++ right.output
+    }
+  }
+
+  private def keepsRight: Boolean = joinType == RightOuter || joinType == FullOuter
+
+  /** A left row comes out once at most, and so does a right row alone. */
+  override def maxRows: Option[Long] =
+    if (keepsRight) for (l <- left.maxRows; r <- right.maxRows) yield l + r else left.maxRows
+
+  /** Of a node that it does not know Spark would multiply the sizes of the sides. */
+  override def stats: Statistics = {
+    val rows = guess(left) + (if (keepsRight) guess(right) else 0)
+    Statistics(sizeInBytes = (rows * AsOfJoin.width(output)).max(1))
+  }
+
+  private def guess(side: LogicalPlan): BigInt =
+    side.stats.rowCount.getOrElse(side.stats.sizeInBytes / AsOfJoin.width(side.output))
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): AsOfJoin = copy(left = newLeft, right = newRight)
+}
+
+object AsOfJoin {
+
+  /** Spark's own guess of the bytes of a row. */
+  private def width(columns: Seq[Attribute]): BigInt =
+    columns.map(_.dataType.defaultSize.toLong).sum + 8
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.plan
+
+import org.antlr.v4.runtime.Token
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
+
+/** A clause of ours that is not as it must be, at its place in the statement. */
+object ClauseError {
+  def apply(sentence: String, at: Token): ParseException = {
+    val here = CurrentOrigin.get.copy(
+      line = Some(at.getLine),
+      startPosition = Some(at.getCharPositionInLine),
+      startIndex = Some(at.getStartIndex),
+      stopIndex = Some(at.getStopIndex)
+    )
+    ClauseError(sentence, here)
+  }
+
+  def apply(sentence: String, at: Origin): ParseException =
+    CurrentOrigin.withOrigin(at) {
+      new ParseException(at.sqlText, at, "_LEGACY_ERROR_TEMP_0035", Map("message" -> sentence))
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
+import plait.spark.translate.{BestMatch, MatchDirection}
+
+/** What a MATCH_CONDITION means for the sides of its join:
+  *
+  * {{{
+  * r.ts <= l.ts TOLERANCE INTERVAL 5 SECONDS
+  *     at or before l.ts, within r.ts >= l.ts - 5 seconds, ties by r's columns in turn
+  * }}}
+  */
+object BestMatchOf {
+  import MatchDirection._
+
+  def apply(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan): BestMatch = {
+    val (ofLeft, ofRight, direction) = sides(clause, left, right)
+    val within = clause.tolerance.map(Tolerance(_, direction, ofLeft, ofRight))
+    clause.ties.find(tie => !tie.references.subsetOf(right.outputSet)).foreach { tie =>
+      throw ClauseError(
+        s"TIES ORDER BY orders rows of the right side, but ${tie.sql} names others",
+        tie.origin
+      )
+    }
+    BestMatch(direction, ofLeft, ofRight, within, clause.ties ++ columns(right, ofRight))
+  }
+
+  private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) = {
+    def isOf(e: Expression, side: LogicalPlan) =
+      e.references.nonEmpty && e.references.subsetOf(side.outputSet)
+    val (a, b) = (clause.comparison.children.head, clause.comparison.children.last)
+    val direction = clause.rule match {
+      case MatchRule.Nearest =>
+        throw ClauseError("NEAREST is not supported yet", clause.comparison.origin)
+      case MatchRule.Compared => directionOf(clause.comparison)
+    }
+    if (isOf(a, left) && isOf(b, right)) (a, b, direction)
+    else if (isOf(b, left) && isOf(a, right)) (b, a, mirrored(direction))
+    else
+      throw ClauseError(
+        "MATCH_CONDITION compares a value of the left side with a value of the right side; " +
+          s"${clause.sql} does not",
+        clause.comparison.origin
+      )
+  }
+
+  private def directionOf(comparison: Expression): MatchDirection = comparison match {
+    case _: GreaterThanOrEqual => AtOrBefore
+    case _: GreaterThan => Before
+    case _: LessThanOrEqual => AtOrAfter
+    case _ => After
+  }
+
+  private def mirrored(direction: MatchDirection): MatchDirection = direction match {
+    case AtOrBefore => AtOrAfter
+    case Before => After
+    case AtOrAfter => AtOrBefore
+    case After => Before
+    case Nearest => Nearest
+  }
+
+  /** The right side's columns that have an order, left to right. */
+  private def columns(right: LogicalPlan, matched: Expression): Seq[SortOrder] =
+    right.output
+      .filter(column => RowOrdering.isOrderable(column.dataType))
+      .filterNot(_.semanticEquals(matched))
+      .map(SortOrder(_, Ascending))
+}

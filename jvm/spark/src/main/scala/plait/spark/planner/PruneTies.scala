@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.{LeftAnti, LeftSemi}
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import plait.spark.plan.AsOfJoin
+
+/** Forgets columns that decide among rows which nobody can tell apart: those behind the last one that is
+  * used of the picked row. Spark then does not read them.
+  *
+  * {{{
+  * SELECT l.k, r.bid, right (ts, bid, ask, venue)       ties by bid; ask and venue are not read
+  * SELECT l.k, r.venue                                  ties by bid, ask, venue: they decide which venue
+  * LEFT SEMI                                            no ties
+  * }}}
+  */
+object PruneTies extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case project @ Project(_, join: AsOfJoin) =>
+      val few = pruned(join, project.references)
+      if (few eq join) project else project.copy(child = few)
+    case join: AsOfJoin if join.joinType == LeftSemi || join.joinType == LeftAnti =>
+      pruned(join, AttributeSet.empty)
+  }
+
+  private def pruned(join: AsOfJoin, used: AttributeSet): AsOfJoin = {
+    val seen = used ++ join.check.map(_.references).getOrElse(AttributeSet.empty)
+    val told = AttributeSet(join.best.right +: join.best.ties)
+    // A column without an order decides nothing, but shows which row was picked.
+    val all = (seen -- told).exists(join.right.outputSet.contains)
+    val last =
+      if (all) join.best.ties.size - 1
+      else join.best.ties.lastIndexWhere(tie => tie.references.exists(seen.contains))
+    val (kept, rest) = join.best.ties.splitAt(last + 1)
+    if (rest.isEmpty) join else join.copy(best = join.best.copy(ties = kept))
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import plait.spark.plan.ClauseError
+import plait.spark.translate.{MatchDirection, OrderedType}
+
+/** Whether two match values are no farther apart than a TOLERANCE, as a condition on both:
+  *
+  * {{{
+  * l >= r TOLERANCE 5                    r >= l - 5          (no lower end where l - 5 overflows)
+  * NEAREST (l, r) TOLERANCE 5            r >= l - 5 AND r <= l + 5
+  * t >= u TOLERANCE INTERVAL 1 DAY       unix_micros(u) >= unix_micros(t) - 86400000000
+  * }}}
+  *
+  * Conventions:
+  *   1. Times are instants: a day is 24 hours, also where clocks change. A year-month interval has no
+  *      length in instants and is refused for them, as is a number.
+  *   2. Dates are days apart: an INTERVAL of whole days, or an integer.
+  *   3. Equal values are within every tolerance: infinities and NaN too.
+  *   4. A tolerance is a constant, not NULL and not negative.
+  */
+object Tolerance {
+  import MatchDirection._
+
+  def apply(
+      tolerance: Expression,
+      direction: MatchDirection,
+      left: Expression,
+      right: Expression
+  ): Expression = {
+    val amount = constant(tolerance)
+    val (l, r, distance) = comparable(tolerance, amount, left, right)
+    def notBelow = orTrue(
+      GreaterThanOrEqual(r, Subtract(l, distance, NumericEvalContext(EvalMode.TRY)))
+    )
+    def notAbove = orTrue(LessThanOrEqual(r, Add(l, distance, NumericEvalContext(EvalMode.TRY))))
+    direction match {
+      case AtOrBefore | Before => notBelow
+      case AtOrAfter | After => notAbove
+      case Nearest => And(notBelow, notAbove)
+    }
+  }
+
+  private def orTrue(condition: Expression) =
+    Coalesce(Seq(condition, Literal.TrueLiteral))
+
+  private def constant(tolerance: Expression): Literal = {
+    if (!tolerance.foldable)
+      throw ClauseError(s"TOLERANCE must be a constant, but is ${tolerance.sql}", tolerance.origin)
+    val value = Literal(tolerance.eval(), tolerance.dataType)
+    val isWrong = value.value match {
+      case null => true
+      case interval: CalendarInterval =>
+        interval.months < 0 || interval.days < 0 || interval.microseconds < 0
+      case decimal: Decimal => decimal.toBigDecimal.signum < 0
+      case number: Number => !(number.doubleValue >= 0)
+      case _ => true
+    }
+    if (isWrong)
+      throw ClauseError(
+        s"TOLERANCE must be a number or an interval that is not negative, but is ${tolerance.sql}",
+        tolerance.origin
+      )
+    value
+  }
+
+  /** Both match values and the amount, as values of one type that can be added up. */
+  private def comparable(
+      written: Expression,
+      amount: Literal,
+      left: Expression,
+      right: Expression
+  ): (Expression, Expression, Expression) = {
+    def both(f: Expression => Expression, distance: Expression) = (f(left), f(right), distance)
+    (left.dataType, amount.dataType) match {
+      case (TimestampType | TimestampNTZType, _: DayTimeIntervalType) =>
+        both(micros, Literal(amount.value, LongType))
+      case (DateType, _: DayTimeIntervalType) if wholeDays(amount).isDefined =>
+        both(days, Literal(wholeDays(amount).get))
+      case (DateType, OrderedType.Integers()) => both(days, Cast(amount, IntegerType))
+      case (OrderedType.Integers(), OrderedType.Integers()) =>
+        both(Cast(_, LongType), Cast(amount, LongType))
+      case (_: DayTimeIntervalType, _: DayTimeIntervalType) =>
+        val wide = DayTimeIntervalType()
+        both(Cast(_, wide), Cast(amount, wide))
+      case (_: YearMonthIntervalType, _: YearMonthIntervalType) =>
+        val wide = YearMonthIntervalType()
+        both(Cast(_, wide), Cast(amount, wide))
+      case (FloatType | DoubleType, _: NumericType) =>
+        both(Cast(_, DoubleType), Cast(amount, DoubleType))
+      case (a: NumericType, b: NumericType) if b != FloatType && b != DoubleType =>
+        val wide = DecimalType(DecimalType.MAX_PRECISION, math.max(scale(a), scale(b)))
+        if (a == b) both(identity, amount)
+        else both(Cast(_, wide, None, EvalMode.TRY), Cast(amount, wide, None, EvalMode.TRY))
+      case (_: NumericType, _: NumericType) =>
+        both(Cast(_, DoubleType), Cast(amount, DoubleType))
+      case (of, by) =>
+        throw ClauseError(
+          s"TOLERANCE ${written.sql} is of type ${by.sql}, which says nothing of how far values of type " +
+            s"${of.sql} are apart: numbers take a number, dates whole days, timestamps and intervals an " +
+            "interval of days to seconds, year-month intervals one of years and months",
+          written.origin
+        )
+    }
+  }
+
+  private def micros(e: Expression): Expression = e.dataType match {
+    case TimestampNTZType => UnixMicros(Cast(e, TimestampType, Some("UTC")))
+    case _ => UnixMicros(e)
+  }
+
+  private def days(e: Expression): Expression = UnixDate(e)
+
+  private def wholeDays(amount: Literal): Option[Int] = amount.value match {
+    case micros: Long if micros % (24L * 3600 * 1000000) == 0 =>
+      Some((micros / (24L * 3600 * 1000000)).toInt)
+    case _ => None
+  }
+
+  private def scale(t: NumericType): Int = t match {
+    case d: DecimalType => d.scale
+    case _ => 0
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.sql
+
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.{Cross, NaturalJoin, UsingJoin}
+import org.apache.spark.sql.execution.SparkSqlAstBuilder
+
+import plait.spark.plan.{ClauseError, MatchCondition, UsingMatch}
+
+/** Builds plans as Spark does, and gives a join the clause back that was set aside: as one more conjunct
+  * of its condition, so that Spark resolves its names and types with the rest.
+  *
+  * {{{
+  * l LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k
+  *     Join(l, r, LeftOuter, l.k = r.k AND MatchCondition(l.ts >= r.ts))
+  * }}}
+  */
+final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder {
+
+  override def visitFromClause(context: FromClauseContext): LogicalPlan =
+    completed(super.visitFromClause(context))
+
+  override def visitRelation(context: RelationContext): LogicalPlan =
+    completed(super.visitRelation(context))
+
+  override def visitOperatorPipeStatement(context: OperatorPipeStatementContext): LogicalPlan =
+    completed(super.visitOperatorPipeStatement(context))
+
+  /** Relations in parentheses, and queries in it, are complete before. */
+  private def completed(plan: LogicalPlan): LogicalPlan = plan match {
+    case join: Join =>
+      val inner = join.mapChildren(completed).asInstanceOf[Join]
+      join.origin.startIndex.flatMap(clauses.asOf).fold[LogicalPlan](inner)(asOf(inner, _))
+    case done: UsingMatch => done
+    case other => other.mapChildren(completed)
+  }
+
+  private def asOf(join: Join, clause: AsOfClause): LogicalPlan =
+    if (join.condition.exists(_.exists(_.isInstanceOf[MatchCondition]))) join
+    else
+      join.joinType match {
+        case _: UsingJoin => UsingMatch.of(clause.condition(this), join)
+        case Cross | _: NaturalJoin =>
+          throw ClauseError(
+            "ASOF JOIN may be INNER, LEFT, RIGHT, FULL, LEFT SEMI or LEFT ANTI, with ON or USING, not " +
+              join.joinType.sql,
+            join.origin
+          )
+        case _ =>
+          val both =
+            join.condition.foldLeft[Expression](clause.condition(this))((c, on) => And(on, c))
+          join.copy(condition = Some(both))
+      }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.sql
+
+import java.util.regex.Pattern
+
+import scala.jdk.CollectionConverters._
+
+import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, Token}
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser
+
+/** The clauses of one statement that Spark's grammar does not have, found by their tokens. They are
+  * hidden from the grammar, not cut out: texts and positions stay the user's own.
+  *
+  * {{{
+  * l RIGHT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts TOLERANCE 5) ON l.k = r.k
+  *         ^^^^        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^          hidden
+  * TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL 1 MINUTE))
+  * ^^^^^^                                                  ^              hidden
+  * }}}
+  *
+  * What is hidden of a join is kept by the place where that join begins, as Spark will say it.
+  */
+final class Clauses {
+  private var asOfJoins: Map[Int, AsOfClause] = _
+
+  /** The as-of clause of the join that begins at this character. */
+  def asOf(start: Int): Option[AsOfClause] = asOfJoins.get(start)
+
+  def setAside(parser: SqlBaseParser): Unit = if (asOfJoins == null) {
+    val stream = parser.getTokenStream.asInstanceOf[CommonTokenStream]
+    stream.fill()
+    val tokens = new VisibleTokens(
+      stream.getTokens.asScala.iterator.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq
+    )
+    asOfJoins = tokens.positions(SqlBaseParser.MATCH_CONDITION).flatMap(asOfAt(tokens, _)).toMap
+    for (at <- tokens.positions(SqlBaseParser.TABLE)) unwrap(tokens, at)
+    stream.seek(0)
+  }
+
+  /** @param at
+    *   where MATCH_CONDITION stands
+    */
+  private def asOfAt(tokens: VisibleTokens, at: Int): Option[(Int, AsOfClause)] =
+    for {
+      close <- tokens.closing(at + 1)
+      join <- tokens.before(at, SqlBaseParser.JOIN)
+      words = tokens.runBefore(join, Clauses.JoinWords)
+      asOf <- words.find(tokens.typeAt(_) == SqlBaseParser.ASOF)
+    } yield {
+      val start = (words.filter(_ != asOf) :+ join).head
+      val clause = new AsOfClause(tokens.copied(at + 2, close), tokens.all(at))
+      tokens.hide(asOf +: (at to close))
+      tokens.all(start).getStartIndex -> clause
+    }
+
+  /** `TABLE ( f ( ... ) )` of the SQL standard, which Spark writes `f ( ... )`. */
+  private def unwrap(tokens: VisibleTokens, at: Int): Unit =
+    for {
+      close <- tokens.closing(at + 1)
+      if WindowFunctions.isName(tokens.textAt(at + 2))
+      inner <- tokens.closing(at + 3)
+      if inner + 1 == close
+    } tokens.hide(Seq(at, at + 1, close))
+}
+
+object Clauses {
+  private val words = Pattern.compile(
+    "MATCH_CONDITION|SYSTEM_TIME|" + WindowFunctions.Names.mkString("(", "|", ")\\s*\\("),
+    Pattern.CASE_INSENSITIVE
+  )
+
+  private val JoinWords = {
+    import SqlBaseParser._
+    Set(INNER, CROSS, LEFT, RIGHT, FULL, OUTER, SEMI, ANTI, NATURAL, ASOF)
+  }
+
+  /** May a clause of ours be in the text? Its words may stand in a literal or a name. */
+  def mayBeIn(text: String): Boolean = words.matcher(text).find()
+}
+
+/** The tokens of a statement that its grammar sees. */
+final private[sql] class VisibleTokens(val all: IndexedSeq[Token]) {
+  import SqlBaseParser.{LEFT_PAREN, RIGHT_PAREN}
+
+  def typeAt(i: Int): Int = if (all.indices.contains(i)) all(i).getType else Token.INVALID_TYPE
+  def textAt(i: Int): String = if (all.indices.contains(i)) all(i).getText else ""
+  def positions(tokenType: Int): Seq[Int] = all.indices.filter(typeAt(_) == tokenType)
+
+  /** The parenthesis that closes the one at `open`, if one opens there. */
+  def closing(open: Int): Option[Int] =
+    if (typeAt(open) != LEFT_PAREN) None
+    else {
+      var depth = 0
+      (open until all.size).find { i =>
+        depth += step(i)
+        depth == 0
+      }
+    }
+
+  /** The last token of this type before `at`, in the same parentheses. */
+  def before(at: Int, tokenType: Int): Option[Int] = {
+    var depth = 0
+    (at - 1 to 0 by -1)
+      .takeWhile { i =>
+        depth -= step(i)
+        depth >= 0
+      }
+      .reverse
+      .findLast(i => typeAt(i) == tokenType && isLevel(i, at))
+  }
+
+  private def isLevel(from: Int, until: Int): Boolean = (from until until).map(step).sum == 0
+
+  private def step(i: Int): Int = typeAt(i) match {
+    case LEFT_PAREN => 1
+    case RIGHT_PAREN => -1
+    case _ => 0
+  }
+
+  /** The tokens of these types that stand directly before `at`. */
+  def runBefore(at: Int, types: Set[Int]): Seq[Int] =
+    (at - 1 to 0 by -1).takeWhile(i => types.contains(typeAt(i))).reverse
+
+  def copied(from: Int, until: Int): IndexedSeq[Token] =
+    all.slice(from, until).map(new CommonToken(_))
+
+  def hide(positions: Seq[Int]): Unit =
+    positions.foreach(i => all(i).asInstanceOf[CommonToken].setChannel(Token.HIDDEN_CHANNEL))
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.translate
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, Unevaluable}
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+/** Where the best row of the right side lies, as seen from the left match value. */
+sealed abstract class MatchDirection(val comparison: String)
+object MatchDirection {
+  case object AtOrBefore extends MatchDirection(">=")
+  case object Before extends MatchDirection(">")
+  case object AtOrAfter extends MatchDirection("<=")
+  case object After extends MatchDirection("<")
+
+  /** To either side, as near as can be; of two as near, before. */
+  case object Nearest extends MatchDirection("NEAREST")
+}
+
+/** Which right row a left row picks of those of its key.
+  *
+  * {{{
+  * left l.ts, right r.ts, AtOrBefore            the row with the greatest r.ts <= l.ts
+  *   l.ts 10:07    r.ts 10:01 10:05 10:09       10:05
+  *   tolerance 1 minute                         none
+  * }}}
+  *
+  * Conventions:
+  *   1. NULL match values pick nothing and are not picked.
+  *   2. Among equal match values the last row by `ties` is picked; those of the user come first, then
+  *      all columns of the right side that have an order.
+  *   3. The tolerance is closed: values exactly that far apart still match.
+  *
+  * @param within
+  *   whether a pair is near enough; TRUE for all between the left value and any one for which it is
+  */
+final case class BestMatch(
+    direction: MatchDirection,
+    left: Expression,
+    right: Expression,
+    within: Option[Expression],
+    ties: Seq[SortOrder]
+) extends Expression
+    with Unevaluable {
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+  override def children: Seq[Expression] = left +: right +: (within.toSeq ++ ties)
+
+  override def sql: String = {
+    val compared = direction match {
+      case MatchDirection.Nearest => s"NEAREST (${left.sql}, ${right.sql})"
+      case _ => s"${left.sql} ${direction.comparison} ${right.sql}"
+    }
+    compared + within.map(w => s" WITHIN ${w.sql}").mkString
+  }
+
+  override def toString: String = sql
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): BestMatch = {
+    val (newWithin, newTies) = newChildren.drop(2).splitAt(within.size)
+    BestMatch(
+      direction,
+      newChildren(0),
+      newChildren(1),
+      newWithin.headOption,
+      newTies.map(_.asInstanceOf[SortOrder])
+    )
+  }
+}
