@@ -22,8 +22,8 @@ A file is a list of records with empty lines between them; lines that begin with
 4. `planned SymmetricHashJoin` before a query: where sides are dealt by key, its plan has this node;
    `planned CollectedJoin`: where a side is broadcast, it has this one. `left to Spark`: with Plait
    on, it has neither. Without any of the three, nothing is said.
-5. `planned AsOfJoin` before a query: its plan has this node. `with Plait` before any record: its SQL
-   is not stock Spark's. Neither runs without Plait.
+5. `planned AsOfJoin` before a query: its plan has this node. `with Plait` before any record: its
+   SQL is not stock Spark's. Neither runs without Plait.
 6. `statement error`: the SQL up to `----` ends with an error in which the regular expression up to
    the empty line is found.
 7. The records of a file run in sequence in a session of their own, so SET ends with the file. The
