@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
+import plait.spark.side.MatchDistance
 import plait.spark.translate.{BestMatch, MatchDirection}
 
 /** What a MATCH_CONDITION means for the sides of its join:
@@ -35,7 +36,12 @@ object BestMatchOf {
     val (a, b) = (clause.comparison.children.head, clause.comparison.children.last)
     val direction = clause.rule match {
       case MatchRule.Nearest =>
-        throw ClauseError("NEAREST is not supported yet", clause.comparison.origin)
+        if (!MatchDistance.exists(a.dataType))
+          throw ClauseError(
+            s"NEAREST needs values that have a distance: numbers, dates, times or intervals, not ${a.dataType.sql}",
+            clause.comparison.origin
+          )
+        Nearest
       case MatchRule.Compared => directionOf(clause.comparison)
     }
     if (isOf(a, left) && isOf(b, right)) (a, b, direction)
