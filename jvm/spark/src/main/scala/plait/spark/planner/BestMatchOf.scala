@@ -30,7 +30,15 @@ object BestMatchOf {
     BestMatch(direction, ofLeft, ofRight, within, clause.ties ++ columns(right, ofRight))
   }
 
-  private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) = {
+  private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =
+    if (clause.rule == MatchRule.Newest) newest(clause.comparison.children.last)
+    else compared(clause, left, right)
+
+  /** Every version is valid at the end of time. */
+  private def newest(ofRight: Expression) =
+    (Literal(Long.MaxValue, ofRight.dataType), ofRight, AtOrBefore)
+
+  private def compared(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) = {
     def isOf(e: Expression, side: LogicalPlan) =
       e.references.nonEmpty && e.references.subsetOf(side.outputSet)
     val (a, b) = (clause.comparison.children.head, clause.comparison.children.last)
@@ -42,7 +50,7 @@ object BestMatchOf {
             clause.comparison.origin
           )
         Nearest
-      case MatchRule.Compared => directionOf(clause.comparison)
+      case _ => directionOf(clause.comparison)
     }
     if (isOf(a, left) && isOf(b, right)) (a, b, direction)
     else if (isOf(b, left) && isOf(a, right)) (b, a, mirrored(direction))
