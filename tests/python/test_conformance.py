@@ -5,8 +5,8 @@ The cases are not part of this repository. They are looked for in the folder `..
 beside it, or in the one that PLAIT_CONFORMANCE names: `run_cases.py`, and files of cases, each with
 tables, a query and its rows.
 
-Of as-of joins `make test` runs every fourth case as Spark writes it; `make soak` runs all cases, once
-with each strategy. Cases in the syntax that Plait adds, which stock Spark refuses, run always.
+Of as-of joins `make test` runs every fourth case as Spark writes it; `make soak` runs all cases,
+once with each strategy. Cases in the syntax that Plait adds, which stock Spark refuses, run always.
 """
 
 from __future__ import annotations
