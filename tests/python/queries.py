@@ -13,7 +13,7 @@ import plait
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NODES = ("SymmetricHashJoin", "CollectedJoin")
+NODES = ("SymmetricHashJoin", "CollectedJoin", "AsOfJoin")
 
 
 @contextmanager

@@ -39,6 +39,20 @@ def test_every_sql_block_runs(spark: SparkSession, page: Path) -> None:
                 assert joins_planned(df) == expected, sql
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_rows_shown_behind_a_query_are_those_that_come(
+    spark: SparkSession, page: Path
+) -> None:
+    session = spark.newSession()
+    shown = re.compile(r"^```sql\n(.*?)^```\n\n```text\n(.*?)^```", FLAGS)
+    with settings(session, {"spark.sql.shuffle.partitions": 2}):
+        for sql in (s for s in statements(page) if s.startswith("CREATE")):
+            session.sql(sql)
+        for block, rows in shown.findall(page.read_text()):
+            df = session.sql(block.split(";\n")[-1])
+            assert df._jdf.showString(20, 0, False).strip() == rows.strip(), block
+
+
 def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession) -> None:
     page = ROOT / "docs" / "interval-join.md"
     session = spark.newSession()
