@@ -169,7 +169,7 @@ final class NearestCore[Q, L >: Null <: AnyRef, R >: Null <: AnyRef, D](
   private def nearer(at: NearestCore.AtKey, before: Int, ahead: Int): Int =
     if (before < 0) ahead
     else if (ahead < 0) before
-    else if (pairing.compare(distance(at, ahead), distance(at, before)) < 0) ahead
+    else if (pairing.isNearer(distance(at, ahead), distance(at, before))) ahead
     else before
 
   /** Drops what no row that waits or is to come picks: where the condition is settled, all before the last
@@ -247,8 +247,12 @@ trait Pairing[L, R, D] {
   /** The join's condition beyond keys and match values. */
   def accepts(left: L, right: R): Boolean
 
-  /** Growing with every step away from the left row, to either side. */
   def distance(left: L, right: R): D
+
+  /** Growing with every step away from the left row, to one side. */
   def compare(a: D, b: D): Int
+
+  /** Is the first less, of two to different sides? */
+  def isNearer(a: D, b: D): Boolean
   def isZero(distance: D): Boolean
 }

@@ -60,6 +60,7 @@ object NearestOracle {
     override def accepts(l: At, r: At): Boolean = !accepts || l.value != r.value
     override def distance(l: At, r: At): Long = math.abs(l.rank - r.rank)
     override def compare(a: Long, b: Long): Int = java.lang.Long.compare(a, b)
+    override def isNearer(a: Long, b: Long): Boolean = a < b
     override def isZero(distance: Long): Boolean = distance == 0
     def matches(l: At, r: At): Boolean = l.key == r.key && isWithin(l, r) && accepts(l, r)
     def better(l: At): Ordering[At] =

@@ -15,6 +15,8 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveUsingMatch             Spark has resolved USING, names not yet
   * resolution               VersionTables                 tables are known, columns not yet bound
   * resolution               ResolveSystemTime             so that Spark gives the times one type
+  * resolution               ResolveWindowedTable          the table of a window function is known
+  * resolution               ResolveWindowTime             Spark has found no column of that name
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
@@ -28,6 +30,7 @@ import plait.spark.sql.PlaitParser
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
   * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
+  * check of the analysis    WindowJoinCheck               shapes of windows are still known
   * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
   *                                                        and Spark's rule of skewed joins has run
@@ -47,10 +50,13 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
     extensions.injectResolutionRule(_ => VersionTables)
     extensions.injectResolutionRule(_ => ResolveSystemTime)
+    extensions.injectResolutionRule(new ResolveWindowedTable(_))
+    extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectResolutionRule(_ => OrderedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)
+    extensions.injectCheckRule(_ => WindowJoinCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
     extensions.injectOptimizerRule(_ => PruneTies)

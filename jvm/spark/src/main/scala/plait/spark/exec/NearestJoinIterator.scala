@@ -122,6 +122,7 @@ object NearestJoinIterator {
       override def distance(left: UnsafeRow, right: UnsafeRow): apart.Distance =
         apart.of(left, right)
       override def compare(a: apart.Distance, b: apart.Distance): Int = apart.compare(a, b)
+      override def isNearer(a: apart.Distance, b: apart.Distance): Boolean = apart.isNearer(a, b)
       override def isZero(d: apart.Distance): Boolean = apart.isZero(d)
     }
 }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 import plait.BySide
+import plait.order.Rank
 import plait.spark.translate.{BestMatch, OrderValue}
 
 /** How far apart two match values are, exactly; to be compared, not to be shown.
@@ -21,7 +22,10 @@ import plait.spark.translate.{BestMatch, OrderValue}
 sealed abstract class MatchDistance extends Serializable {
   type Distance
   def of(left: InternalRow, right: InternalRow): Distance
+
+  /** Growing with every step away, to one side. */
   def compare(a: Distance, b: Distance): Int
+  def isNearer(a: Distance, b: Distance): Boolean = compare(a, b) < 0
   def isZero(distance: Distance): Boolean
 }
 
@@ -57,18 +61,26 @@ object MatchDistance {
     override def isZero(distance: Long): Boolean = distance == 0
   }
 
+  /** Values whose distances are one number when rounded, or both without end, are told apart by ranks. */
   final private class Real(value: BySide[UnsafeProjection]) extends MatchDistance {
-    override type Distance = Double
-    override def of(left: InternalRow, right: InternalRow): Double = {
+    override type Distance = (Double, Long)
+    override def of(left: InternalRow, right: InternalRow): (Double, Long) = {
       val l = value.left(left).getDouble(0)
       val r = value.right(right).getDouble(0)
       val apart = math.abs(l - r)
-      if (l == r || (l.isNaN && r.isNaN)) 0.0
-      else if (apart.isNaN) Double.PositiveInfinity
-      else apart
+      if (l == r || (l.isNaN && r.isNaN)) (0.0, 0L)
+      else {
+        val steps = Rank.ofDouble(l) - Rank.ofDouble(r)
+        val finite = if (apart.isNaN) Double.PositiveInfinity else apart
+        (finite, if (Rank.ofDouble(l) >= Rank.ofDouble(r)) steps else -steps)
+      }
     }
-    override def compare(a: Double, b: Double): Int = java.lang.Double.compare(a, b)
-    override def isZero(distance: Double): Boolean = distance == 0
+    override def compare(a: (Double, Long), b: (Double, Long)): Int = {
+      val apart = java.lang.Double.compare(a._1, b._1)
+      if (apart != 0) apart else java.lang.Long.compareUnsigned(a._2, b._2)
+    }
+    override def isNearer(a: (Double, Long), b: (Double, Long)): Boolean = a._1 < b._1
+    override def isZero(distance: (Double, Long)): Boolean = distance._1 == 0
   }
 
   final private class Long128(value: BySide[UnsafeProjection], precision: Int, scale: Int)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
+import org.antlr.v4.runtime.ParserRuleContext
+import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.catalyst.plans.{Cross, NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkSqlAstBuilder
@@ -20,7 +21,7 @@ import plait.spark.plan._
   *     Join(l, r, LeftOuter, l.k = r.k AND MatchCondition(l.ts >= r.ts))
   * }}}
   */
-final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder {
+final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with TimestampPrecision {
 
   override def visitFromClause(context: FromClauseContext): LogicalPlan =
     completed(super.visitFromClause(context))
@@ -51,6 +52,36 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder {
           case _ => None
         }
       }
+
+  /** A call of a window function becomes a node of ours, with its aliases above. */
+  override def visitTableFunctionCallWithTrailingClauses(
+      context: TableFunctionCallWithTrailingClausesContext
+  ): LogicalPlan = {
+    def spark = super.visitTableFunctionCallWithTrailingClauses(context)
+    WindowCall.of(context).filter(c => c.isCertain || c.isWhole).fold(spark) { call =>
+      withOrigin(context) {
+        val plan = call.plan(this, if (call.isCertain) None else Some(spark))
+        Option(context.watermarkClause).foreach { w =>
+          throw ClauseError(
+            s"WATERMARK belongs to the table inside ${call.function.name}",
+            w.getStart
+          )
+        }
+        Option(context.tableAlias).filter(_.strictIdentifier != null).fold(plan) { alias =>
+          val named = Option(alias.identifierList).map(visitIdentifierList)
+          SubqueryAlias(
+            getIdentifierText(alias.strictIdentifier),
+            named.fold(plan)(UnresolvedSubqueryColumnAliases(_, plan))
+          )
+        }
+      }
+    }
+  }
+
+  private[sql] def expressionOf(context: ParserRuleContext): Expression = expression(context)
+  private[sql] def queryOf(context: QueryContext): LogicalPlan = plan(context)
+  private[sql] def relationOf(context: IdentifierReferenceContext): LogicalPlan =
+    withOrigin(context)(withIdentClause(context, UnresolvedRelation(_)))
 
   /** Relations in parentheses, and queries in it, are complete before. */
   private def completed(plan: LogicalPlan): LogicalPlan = plan match {

@@ -32,7 +32,11 @@ final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
   override def parsePlanWithParameters(
       sqlText: String,
       parameters: ParameterContext
-  ): LogicalPlan = parserOf(sqlText).parsePlanWithParameters(sqlText, parameters)
+  ): LogicalPlan = parserOf(sqlText) match {
+    case ours: ClauseParser if !SQLConf.get.legacyParameterSubstitutionConstantsOnly =>
+      ours.parsePlanSubstituted(sqlText, ClauseParameters.substituted(_, parameters))
+    case other => other.parsePlanWithParameters(sqlText, parameters)
+  }
 
   override def parseQuery(sqlText: String): LogicalPlan = parserOf(sqlText).parseQuery(sqlText)
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
-/** The table functions that add windows to the rows of a table. */
-object WindowFunctions {
-  val Names: Seq[String] = Seq("TUMBLE", "HOP", "CUMULATE", "SESSION")
+import plait.spark.plan.WindowFunction
 
-  def isName(word: String): Boolean = Names.exists(_.equalsIgnoreCase(word))
+/** The words that may begin a window function. */
+object WindowFunctions {
+  val Names: Seq[String] = WindowFunction.All.map(_.name)
+
+  def isName(word: String): Boolean = WindowFunction.named(word).isDefined
 }

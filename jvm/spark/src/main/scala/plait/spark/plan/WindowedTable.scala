@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+
+/** A call of a window function as it was written, until its table and its columns are known:
+  *
+  * {{{
+  * SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL 5 MINUTES)
+  *     WindowedTable(Session, ts, (k), (5 minutes), None, None, t)
+  * }}}
+  *
+  * [[plait.spark.planner.ResolveWindowedTable]] makes plain nodes of Spark of it.
+  *
+  * @param instead
+  *   the same call as Spark understands it, where a function of the user may be meant
+  */
+final case class WindowedTable(
+    function: WindowFunction,
+    time: Expression,
+    keys: Seq[Expression],
+    lengths: Seq[Expression],
+    offset: Option[Expression],
+    instead: Option[WindowedTable.Instead],
+    child: LogicalPlan
+) extends UnaryNode {
+  override lazy val resolved: Boolean = false
+  override def output: Seq[Attribute] = child.output
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): WindowedTable =
+    copy(child = newChild)
+}
+
+object WindowedTable {
+
+  /** Carries a plan where Spark sees none. */
+  final class Instead(val plan: LogicalPlan)
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedHaving}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Sort}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.{LongType, TimestampNTZType}
+
+import plait.spark.plan.WindowEdge
+
+/** Gives `window_time` wherever `window_end` is: the last millisecond of the window, of the type of the
+  * column that the windows are laid over.
+  *
+  * {{{
+  * window_end  10:05:00        window_time  10:04:59.999
+  * }}}
+  *
+  * It is no column that `*` selects, and a column of the user's own that has this name comes first.
+  */
+object ResolveWindowTime extends Rule[LogicalPlan] {
+  private val Name = "window_time"
+  private val Millisecond = 1000L
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!WindowEdges.areIn(plan)) plan
+    else {
+      val edges = new WindowEdges(plan)
+      plan.resolveOperatorsUp {
+        case node if !node.resolved && node.childrenResolved && node.expressions.exists(asks) =>
+          node.transformExpressions {
+            case name: UnresolvedAttribute if isAsked(name) =>
+              scopes(node).flatMap(windowTime(name, _, edges)).headOption.getOrElse(name)
+            case query: SubqueryExpression => fromOutside(query, node.children, edges)
+          }
+      }
+    }
+
+  private def asks(e: Expression): Boolean = e.exists {
+    case query: SubqueryExpression => query.plan.exists(_.expressions.exists(asks))
+    case other => isAsked(other)
+  }
+
+  private def isAsked(e: Expression): Boolean = e match {
+    case UnresolvedAttribute(parts) => parts.last.equalsIgnoreCase(Name)
+    case _ => false
+  }
+
+  /** ORDER BY and HAVING may also name what the SELECT below them leaves out. */
+  private def scopes(node: LogicalPlan): Seq[Seq[LogicalPlan]] = node match {
+    case Sort(_, _, select @ (_: Project | _: Aggregate), _) => Seq(Seq(select), select.children)
+    case UnresolvedHaving(_, select: Aggregate) => Seq(Seq(select), select.children)
+    case _ => Seq(node.children)
+  }
+
+  /** A subquery names the columns around it by their relation; Spark looks up what it is given here. */
+  private def fromOutside(
+      query: SubqueryExpression,
+      around: Seq[LogicalPlan],
+      edges: WindowEdges
+  ): Expression =
+    if (!asks(query)) query
+    else
+      query.withNewPlan(query.plan.transformAllExpressions {
+        case name: UnresolvedAttribute if isAsked(name) && name.nameParts.size > 1 =>
+          windowEnd(name, around, edges).fold[Expression](name) { case (_, edge) =>
+            windowTime(UnresolvedAttribute(endOf(name)), edge)
+          }
+      })
+
+  private def windowTime(
+      name: UnresolvedAttribute,
+      scope: Seq[LogicalPlan],
+      edges: WindowEdges
+  ): Option[Expression] =
+    windowEnd(name, scope, edges).map { case (end, edge) => windowTime(end, edge) }
+
+  private def windowEnd(
+      name: UnresolvedAttribute,
+      scope: Seq[LogicalPlan],
+      edges: WindowEdges
+  ): Option[(NamedExpression, WindowEdge)] = {
+    val columns = scope.flatMap(_.output)
+    if (columns.exists(isNamed(_, name.nameParts))) None
+    else
+      columns.filter(isNamed(_, endOf(name))) match {
+        case Seq(end) =>
+          scope
+            .flatMap(edges.of)
+            .toMap
+            .get(end.exprId)
+            .filter(_.end == WindowEdge.Last)
+            .map(end -> _)
+        case _ => None
+      }
+  }
+
+  /** Columns only, no fields: Spark says of `x.y` that a number x has none. */
+  private def isNamed(column: Attribute, name: Seq[String]): Boolean = {
+    val parts = (column.qualifier :+ column.name).takeRight(name.size)
+    parts.size == name.size && parts.zip(name).forall { case (a, b) => conf.resolver(a, b) }
+  }
+
+  private def endOf(name: UnresolvedAttribute): Seq[String] =
+    name.nameParts.init :+ WindowEdge.Last.name
+
+  private def windowTime(end: NamedExpression, edge: WindowEdge): Expression = {
+    val qualifier = if (end.resolved) end.qualifier else Seq.empty
+    Alias(lastMillisecond(end, edge), Name)(qualifier = qualifier)
+  }
+
+  private def lastMillisecond(end: Expression, edge: WindowEdge): Expression = {
+    val micros = PreciseTimestampConversion(end, TimestampNTZType, LongType)
+    val last = Subtract(micros, Literal(Millisecond))
+    val wall = PreciseTimestampConversion(last, LongType, TimestampNTZType)
+    if (edge.timeType == TimestampNTZType) wall else Cast(wall, edge.timeType)
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.{SparkSession, classic}
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import plait.spark.plan._
+
+/** Lays the windows of a call over its table, once the table and the columns are known; what the call gets
+  * wrong is said here, at its place in the statement.
+  *
+  *   1. Where the call may be one of a table function of the user, and there is such a function, it is.
+  *   1. Lengths and the offset are constants; months have no length.
+  */
+final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case WindowedTable(function, _, _, _, _, Some(instead), _) if isOfUser(function.name) =>
+      instead.plan
+    case call: WindowedTable if call.childrenResolved && call.expressions.forall(_.resolved) =>
+      val shape = shapeOf(call)
+      if (shape.isInstanceOf[WindowShape.Gapped] && call.child.isStreaming)
+        throw ClauseError("SESSION is not supported yet on a stream", call.origin)
+      new WindowLayout(timeColumn(call)).laidOver(call.child, shape, call.keys)
+  }
+
+  private def isOfUser(name: String): Boolean = {
+    val catalog = session.asInstanceOf[classic.SparkSession].sessionState.catalog
+    catalog.lookupBuiltinOrTempTableFunction(name).isDefined ||
+    catalog.isPersistentFunction(FunctionIdentifier(name))
+  }
+
+  private def timeColumn(call: WindowedTable): Attribute = call.time match {
+    case column: Attribute if isTime(column) && call.child.outputSet.contains(column) => column
+    case other =>
+      val times = call.child.output.filter(isTime).map(_.name)
+      val there = if (times.isEmpty) "has none" else s"has ${times.mkString(", ")}"
+      throw ClauseError(
+        s"${call.function.name} needs a column of timestamps, and ${other.sql} is of the type " +
+          s"${other.dataType.sql}: its table $there",
+        call.time.origin
+      )
+  }
+
+  private def isTime(column: Attribute): Boolean =
+    column.dataType == TimestampType || column.dataType == TimestampNTZType
+
+  private def shapeOf(call: WindowedTable): WindowShape = {
+    val lengths = call.function.lengths.zip(call.lengths).map { case (name, written) =>
+      val of = s"The $name of ${call.function.name}"
+      val length = micros(of, written)
+      if (length <= 0) throw ClauseError(s"$of must be more than zero", written.origin)
+      length
+    }
+    val offset = call.offset.fold(0L)(micros(s"The OFFSET of ${call.function.name}", _))
+    call.function.shape(lengths, offset) match {
+      case Right(shape) => shape
+      case Left(why) => throw ClauseError(why, call.lengths.last.origin)
+    }
+  }
+
+  private def micros(of: String, written: Expression): Long = {
+    def fail(why: String) = throw ClauseError(s"$of must be $why", written.origin)
+    if (!written.foldable) fail("a constant")
+    (written.dataType, written.eval()) match {
+      case (_: DayTimeIntervalType, length: Long) => length
+      case (CalendarIntervalType, length: CalendarInterval) if length.months == 0 =>
+        Math.addExact(
+          Math.multiplyExact(length.days, ResolveWindowedTable.Day),
+          length.microseconds
+        )
+      case (CalendarIntervalType | _: YearMonthIntervalType, _) =>
+        fail("an interval of days or less: months differ in length")
+      case (other, _) =>
+        fail(s"an interval such as INTERVAL 5 MINUTES, not ${written.sql} of the type ${other.sql}")
+    }
+  }
+}
+
+object ResolveWindowedTable {
+  private val Day = 86400000000L
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.sql
+
+import scala.jdk.CollectionConverters._
+
+import org.antlr.v4.runtime.misc.Interval
+import org.antlr.v4.runtime.{CharStream, CharStreams, CodePointCharStream, CommonTokenStream, Token}
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser.{COLON, QUESTION}
+import org.apache.spark.sql.catalyst.parser._
+
+/** Puts the values of parameters into a statement with a clause of ours. Spark finds the markers by its
+  * grammar, which such a statement does not fit; here they are found by tokens.
+  *
+  * {{{
+  * ... (l.ts >= r.ts TOLERANCE :t) ... WHERE k = :k        t 5, k 'a'
+  * ... (l.ts >= r.ts TOLERANCE 5) ... WHERE k = 'a'
+  * }}}
+  *
+  * A colon directly behind a name or a parenthesis, as in `v:field`, is no marker. What a value looks like
+  * in SQL, and what is said of one that is missing, is Spark's.
+  */
+object ClauseParameters {
+  final private case class Marker(start: Int, end: Int, text: String, isNamed: Boolean)
+
+  def substituted(text: String, values: ParameterContext): (String, PositionMapper) = {
+    val markers = markersIn(text)
+    // Spark says that named and positional ones do not go together.
+    if (markers.map(_.isNamed).distinct.size > 1)
+      ParameterHandler
+        .substituteParameters(markers.map(_.text).mkString("SELECT ", ", ", ""), values)
+    val put = markers.zipWithIndex.map { case (marker, i) =>
+      val value = if (marker.isNamed) values else only(values, i)
+      val select = s"SELECT ${marker.text}"
+      val found = ParameterHandler.substituteParameters(select, value)._1.stripPrefix("SELECT ")
+      (marker, found.trim)
+    }
+    val result = put.foldRight(text) { case ((marker, value), sofar) =>
+      val from = sofar.offsetByCodePoints(0, marker.start)
+      val until = sofar.offsetByCodePoints(0, marker.end)
+      s"${sofar.substring(0, from)} $value${sofar.substring(until)}"
+    }
+    val moved = put.map { case (marker, value) =>
+      Substitution(ParameterLocation(marker.start, marker.end), s" $value")
+    }
+    (result, PositionMapper(text, result, moved.toList))
+  }
+
+  /** The values for the one marker that stands at this place among all. */
+  private def only(values: ParameterContext, i: Int): ParameterContext = values match {
+    case PositionalParameterContext(all) => PositionalParameterContext(all.slice(i, i + 1))
+    case HybridParameterContext(all, names) =>
+      HybridParameterContext(all.slice(i, i + 1), names.slice(i, i + 1))
+    case named => named
+  }
+
+  private def markersIn(text: String): Seq[Marker] = {
+    val lexer = new SqlBaseLexer(new UpperCase(CharStreams.fromString(text)))
+    lexer.removeErrorListeners()
+    lexer.addErrorListener(ParseErrorListener)
+    val stream = new CommonTokenStream(lexer)
+    stream.fill()
+    val tokens =
+      stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq
+    tokens.indices.flatMap { i =>
+      val token = tokens(i)
+      token.getType match {
+        case QUESTION =>
+          Some(Marker(token.getStartIndex, token.getStopIndex + 1, "?", isNamed = false))
+        case COLON if !isField(tokens, i) =>
+          val name = tokens(i + 1)
+          val end = name.getStopIndex + 1
+          Some(Marker(token.getStartIndex, end, s":${name.getText}", isNamed = true))
+        case _ => None
+      }
+    }
+  }
+
+  private def isField(tokens: IndexedSeq[Token], i: Int): Boolean = i > 0 && {
+    val before = tokens(i - 1)
+    before.getStopIndex + 1 == tokens(i).getStartIndex &&
+    (before.getType == SqlBaseParser.RIGHT_PAREN || before.getText.lastOption.exists { c =>
+      Character.isLetterOrDigit(c) || c == '_' || c == '`' || c == ']'
+    })
+  }
+
+  /** Spark's keywords are in capitals; texts of tokens stay as they are. */
+  final private class UpperCase(text: CodePointCharStream) extends CharStream {
+    override def LA(i: Int): Int = {
+      val c = text.LA(i)
+      if (c > 0) Character.toUpperCase(c) else c
+    }
+    override def consume(): Unit = text.consume()
+    override def mark(): Int = text.mark()
+    override def release(marker: Int): Unit = text.release(marker)
+    override def index(): Int = text.index()
+    override def seek(index: Int): Unit = text.seek(index)
+    override def size(): Int = text.size()
+    override def getSourceName: String = text.getSourceName
+    override def getText(interval: Interval): String = text.getText(interval)
+    override def toString: String = text.toString
+  }
+}
