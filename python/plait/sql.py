@@ -2,7 +2,7 @@
 r"""SQL as text: identifiers and literals, statements of a script, layout, completion.
 
     quote("a`b")                      `a``b`
-    literal(timedelta(minutes=-5))    INTERVAL '-0 00:05:00.000000' DAY TO SECOND
+    literal(timedelta(minutes=-5))    INTERVAL '-300.000000' SECOND
     split("SELECT ';'; SELECT 2")     SELECT ';'  and  SELECT 2
 
 1. Nothing here knows what a statement means, whether it is right, or whether it is safe to run.
@@ -66,13 +66,13 @@ def literal(value: Any) -> str:
     r"""Return a value of Python's as a literal of Spark's SQL.
 
     A datetime with a zone is a TIMESTAMP, one without a TIMESTAMP_NTZ; a timedelta is an INTERVAL
-    DAY TO SECOND; a float is a DOUBLE; a list or tuple an ARRAY; a dict a MAP. Times of pandas and
+    SECOND; a float is a DOUBLE; a list or tuple an ARRAY; a dict a MAP. Times of pandas and
     numbers of NumPy are taken too. Nanoseconds, which Spark does not have, are an error.
 
     >>> print(literal("it's"), literal(2), literal(0.5), literal(Decimal("1.50")))
     'it\'s' 2 0.5D 1.50BD
     >>> print(literal(timedelta(days=1, seconds=5)))
-    INTERVAL '1 00:00:05.000000' DAY TO SECOND
+    INTERVAL '86405.000000' SECOND
     """
     if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
         raise PlaitError(f"{value!r} has nanoseconds, and Spark's times end at microseconds.")
@@ -112,11 +112,7 @@ def _moment(value: datetime) -> str:
 def _interval(value: timedelta) -> str:
     micros = value // timedelta(microseconds=1)
     seconds, micro = divmod(abs(micros), 1_000_000)
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    day, hour = divmod(hours, 24)
-    clock = f"{hour:02}:{minute:02}:{second:02}.{micro:06}"
-    return f"INTERVAL '{'-' * (micros < 0)}{day} {clock}' DAY TO SECOND"
+    return f"INTERVAL '{'-' * (micros < 0)}{seconds}.{micro:06}' SECOND"
 
 
 def _array(values: Iterable[Any]) -> str:
