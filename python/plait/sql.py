@@ -45,7 +45,8 @@ SPAN = re.compile(
     |   (?P<line>--(?:\\\n|[^\r\n])*(?:\r\n|\r|\n|\Z))
     |   (?P<text>\b[rR]'[^']*(?:'|\Z)|\b[rR]"[^"]*(?:"|\Z)
             |'(?:\\[\s\S]|''|[^'\\])*(?:'|\Z)|"(?:\\[\s\S]|""|[^"\\])*(?:"|\Z))
-    |   (?P<name>`(?:``|[^`])*(?:`|\Z))""",
+    |   (?P<name>`(?:``|[^`])*(?:`|\Z))
+    |   (?P<other>\#)""",  # begins a comment elsewhere
     re.VERBOSE,
 )
 EDGE = re.compile(r"/\*|\*/")
@@ -74,12 +75,14 @@ def literal(value: Any) -> str:
     >>> print(literal(timedelta(days=1, seconds=5)))
     INTERVAL '86405.000000' SECOND
     """
-    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
+    is_missing = type(value).__name__ == "NaTType"  # pandas', which is a datetime too
+    nanoseconds = [getattr(value, name, None) for name in ("nanosecond", "nanoseconds")]
+    if any(nanoseconds) and not is_missing:
         raise PlaitError(f"{value!r} has nanoseconds, and Spark's times end at microseconds.")
     if type(value).__module__ == "numpy":
         value = value.item()
     for kind, write in WRITERS.items():
-        if isinstance(value, kind) and type(value).__name__ != "NaTType":
+        if isinstance(value, kind) and not is_missing:
             return write(value)
     raise PlaitError(
         f"{value!r} of type {type(value).__name__} has no literal in Spark's SQL: it takes None, "
@@ -148,23 +151,23 @@ def split(script: str) -> list[str]:
     >>> split("SELECT ';' -- a; b\n; /* c; */ BEGIN SELECT 1; SELECT 2; END; SELECT 3;")
     ["SELECT ';' -- a; b", '/* c; */ BEGIN SELECT 1; SELECT 2; END', 'SELECT 3']
     """
-    found: list[str] = []
+    return [text for text, is_statement in _parts(script) if is_statement]
+
+
+def _parts(script: str) -> Iterator[tuple[str, bool]]:
+    """Yield what stands between the semicolons, and whether it is more than comments."""
     words: list[str] = []  # what has been read of a statement, without space and comments
     depth = start = end = 0
-    for kind, value in (*_tokens(script), ("", ";")):
-        is_end = value == ";" and depth == 0
-        if is_end and words:
-            found.append(script[start:end].strip())
-        end += len(value)
-        if is_end:
-            words, start = [], end
+    for kind, value in _tokens(script):
+        if value == ";" and depth == 0:
+            yield script[start:end].strip(), bool(words)
+            words, start = [], end + 1
         elif not _is_skipped(kind):
             for word in value.upper().split() if "Keyword" in str(kind) else [value]:
                 depth += _step(words, word)
                 words.append(word)
-    if words:  # a compound statement that is not closed
-        found.append(script[start:].strip())
-    return found
+        end += len(value)
+    yield script[start:].strip(), bool(words)
 
 
 def _is_skipped(kind: Any) -> bool:
@@ -195,11 +198,14 @@ def format(text: str) -> str:
     join u on t.k = u.k
     where a > 1
     """
-    statements = [_laid_out(statement) for statement in split(text)]
-    if len(statements) == 1:
-        return statements[0]
-    # A semicolon at the end of a comment would be of the comment.
-    return "\n\n".join(one + "\n" * (_last(one)[0] == "comment") + ";" for one in statements)
+    parts = [(_laid_out(text), is_statement) for text, is_statement in _parts(text) if text]
+    if len(parts) == 1:
+        return parts[0][0]
+    return "\n\n".join(
+        # A semicolon at the end of a comment would be of the comment.
+        part + ("\n" * (_last(part)[0] == "comment") + ";") * is_statement
+        for part, is_statement in parts
+    )
 
 
 def _laid_out(statement: str) -> str:
@@ -309,6 +315,7 @@ def _tokens(text: str) -> Iterator[tuple[Any, str]]:
         "line": tokens.Comment.Single,
         "text": tokens.Literal.String.Single,
         "name": tokens.Name,
+        "other": tokens.Error,
     }
     end = 0
     while opening := SPAN.search(text, end):
