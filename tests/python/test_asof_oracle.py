@@ -42,6 +42,7 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         "spark.sql.adaptive.enabled": seed % 5 == 0,
         # To compile the code for whole stages takes longer than to run them.
         "spark.sql.codegen.wholeStage": seed % 10 == 3,
+        "spark.sql.codegen.factoryMode": "FALLBACK" if seed % 4 == 3 else "NO_CODEGEN",
     }
     with settings(spark, keys):
         found = Counter(map(tuple, spark.sql(join.sql).collect()))
