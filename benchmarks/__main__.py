@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.options import Options, parse
 
-NAMES = ["w1", "w3", "w4", "w5", "grid", "tpcds", "article"]
+NAMES = ["w1", "w2", "w3", "w4", "w5", "grid", "tpcds", "article"]
 
 WITHOUT_SPARK = {"article"}
 

@@ -55,6 +55,19 @@ def test_the_rows_of_january_are_those_of_stock_spark(finished: Finished) -> Non
 
 
 @pytest.mark.spark
+def test_every_flight_has_the_weather_last_observed_before_its_scheduled_departure(
+    spark: SparkSession, finished: Finished
+) -> None:
+    data.open_views(spark, finished.folder)
+    [row] = spark.sql(
+        """SELECT count(*) AS flights, count(w.temp) AS known, round(sum(w.temp), 2) AS temp
+        FROM flights f ASOF JOIN weather w MATCH_CONDITION (f.scheduled >= w.observed)
+        ON f.origin = w.origin"""
+    ).collect()
+    assert tuple(row) == (336_776, 336_759, 19_169_510.34)
+
+
+@pytest.mark.spark
 def test_it_shows_how_both_sides_of_both_joins_are_pruned(finished: Finished) -> None:
     assert finished.output.count("SymmetricHashJoin") == 2
     assert finished.output.count(" pruned by ") == 4

@@ -3,6 +3,8 @@ package plait.join
 
 import java.util.Comparator
 
+import scala.collection.mutable
+
 /** The rows of the right side that a left row may pick, by key, the best last.
   *
   * With R the rows offered so far, in the order of their match values, a left row that comes now has the
@@ -50,8 +52,8 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
   private var sought: Candidates = _
   private var slot = 0
 
-  // What is to leave: entries of a run, from the first to the last.
-  private var leavers: Candidates = _
+  // Handles of rows that nobody picked and nobody will.
+  private val leavers = mutable.ArrayDeque.empty[Long]
   private var isFinished = false
   private var finishedRuns = 0
   // The row that was given last, to be freed, or -1.
@@ -68,30 +70,22 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
     val run = runOf(keys.claim(key))
     if (keepsAll || run.isEmpty) insert(run, rank, row)
     else if (run.lastRank == rank && precedence.compare(row, store.get(run.lastHandle)) < 0) {
-      if (isAloud) leave(run, store.put(row))
+      if (isAloud) leave(store.put(row))
     } else if (isAloud) {
-      leave(run, run.removeLast())
+      leave(run.removeLast())
       run.append(rank, store.put(row))
     } else run.setLast(rank, store.replace(run.lastHandle, row))
   }
 
   private def insert(run: Candidates, rank: Long, row: R): Unit = {
-    var at = run.until
-    // Invariant: the row is before all entries from `at` on, which have its rank.
-    while (at > run.equalFrom(rank) && precedence.compare(row, store.get(run.handle(at - 1))) < 0)
-      at -= 1
-    run.insert(at, rank, store.put(row))
+    run.add(rank, row, store, precedence)
     held += 1
     mostHeld = math.max(mostHeld, held)
   }
 
   /** A picked row goes in silence. */
-  private def leave(run: Candidates, entry: Long): Unit =
-    if (Candidates.isPicked(entry)) store.free(Candidates.handleOf(entry))
-    else {
-      run.leaving += entry
-      leavers = run
-    }
+  private def leave(entry: Long): Unit =
+    if (Candidates.isPicked(entry)) store.free(Candidates.handleOf(entry)) else leavers += entry
 
   /** Looks up the candidates of a key. */
   def seek(key: Q): Unit = {
@@ -117,7 +111,7 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
     while (sought.from <= slot) {
       val entry = sought.removeFirst()
       held -= 1
-      if (isAloud) leave(sought, entry) else store.free(entry)
+      if (isAloud) leave(entry) else store.free(entry)
     }
     sought = null
   }
@@ -129,11 +123,10 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
   def nextLeaving(): R = {
     if (handedOut >= 0) store.free(handedOut)
     handedOut = -1L
-    if (leavers == null && isFinished && isAloud) finishRun()
-    if (leavers == null) null
+    if (leavers.isEmpty && isFinished && isAloud) finishRun()
+    if (leavers.isEmpty) null
     else {
-      handedOut = leavers.leaving.removeLast()
-      if (leavers.leaving.isEmpty) leavers = null
+      handedOut = leavers.removeLast()
       store.get(handedOut)
     }
   }
@@ -141,9 +134,9 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
   /** The next run with rows that nobody picked. */
   private def finishRun(): Unit =
     // Invariant: the runs before `finishedRuns` are empty.
-    while (leavers == null && finishedRuns < runs.length) {
+    while (leavers.isEmpty && finishedRuns < runs.length) {
       val run = runs(finishedRuns)
-      if (run != null) while (!run.isEmpty) leave(run, run.removeFirst())
+      if (run != null) while (!run.isEmpty) leave(run.removeFirst())
       finishedRuns += 1
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
-import scala.collection.mutable
+import java.util.Comparator
 
 /** The candidates of one key, by match value and precedence: handles of stored rows.
   *
@@ -20,9 +20,6 @@ final private[join] class Candidates {
   private var rankOfLast = 0L
   private var firstOfRank = 0
 
-  /** Entries that are to leave. */
-  lazy val leaving: mutable.ArrayDeque[Long] = mutable.ArrayDeque.empty
-
   def from: Int = first
   def until: Int = end
   def isEmpty: Boolean = first == end
@@ -36,7 +33,16 @@ final private[join] class Candidates {
 
   def append(rank: Long, handle: Long): Unit = insert(end, rank, handle)
 
-  def insert(slot: Int, rank: Long, handle: Long): Unit = {
+  /** Stores a row in its place among those of its rank. */
+  def add[R](rank: Long, row: R, store: RowStore[R], precedence: Comparator[_ >: R]): Unit = {
+    var slot = end
+    // Invariant: the row is before all entries from `slot` on, which have its rank.
+    while (slot > equalFrom(rank) && precedence.compare(row, store.get(handle(slot - 1))) < 0)
+      slot -= 1
+    insert(slot, rank, store.put(row))
+  }
+
+  private def insert(slot: Int, rank: Long, handle: Long): Unit = {
     firstOfRank = equalFrom(rank)
     val moved = makeRoom()
     val at = slot - moved

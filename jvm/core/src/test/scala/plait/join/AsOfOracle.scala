@@ -65,7 +65,7 @@ object AsOfOracle {
 
   val precedence: Ordering[At] = Ordering.by(r => (r.rank, r.value, r.id))
 
-  private def table(random: Random): Seq[At] = Seq.tabulate(random.nextInt(14)) { id =>
+  def table(random: Random): Seq[At] = Seq.tabulate(random.nextInt(14)) { id =>
     At(id, random.nextInt(2), random.nextInt(8).toLong, random.nextInt(3))
   }
 

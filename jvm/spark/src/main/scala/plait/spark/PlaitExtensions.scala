@@ -13,6 +13,8 @@ import plait.spark.sql.PlaitParser
   * parser                   PlaitParser                   statements with a clause of ours; all others go
   *                                                        to the parser that was there before
   * resolution               ResolveUsingMatch             Spark has resolved USING, names not yet
+  * resolution               VersionTables                 tables are known, columns not yet bound
+  * resolution               ResolveSystemTime             so that Spark gives the times one type
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
@@ -43,6 +45,8 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectParser((_, before) => new PlaitParser(before))
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
+    extensions.injectResolutionRule(_ => VersionTables)
+    extensions.injectResolutionRule(_ => ResolveSystemTime)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectResolutionRule(_ => OrderedTables)

@@ -29,7 +29,7 @@ final class AsOfJoinIterator(
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
     output: JoinOutput
-) extends Iterator[InternalRow] {
+) extends JoinRows {
   private val pair = new JoinedRow
   private val leftAloud = roles.left.leaves eq Leaving.Aloud
   private val rightAloud = roles.right.leaves eq Leaving.Aloud
@@ -45,29 +45,13 @@ final class AsOfJoinIterator(
   private var hasRight = false
   private var rightEnded = false
   private var isLeaving = false
-  private var found: InternalRow = _
   private var leftRows = 0L
   private var rightRows = 0L
-  private var rows = 0L
 
-  def rowsIn(side: Side): Long = if (side eq Side.Left) leftRows else rightRows
-  def rowsOut: Long = rows
+  override def rowsIn(side: Side): Long = if (side eq Side.Left) leftRows else rightRows
+  override def peak: Long = core.peak
 
-  override def hasNext: Boolean = {
-    if (found == null) found = findRow()
-    found != null
-  }
-
-  override def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException("the join has no more rows")
-    val row = found
-    found = null
-    rows += 1
-    row
-  }
-
-  /** The next row, or null. */
-  private def findRow(): InternalRow = {
+  override protected def findRow(): InternalRow = {
     import AsOfJoinIterator._
     var row: InternalRow = null
     // Invariant: what came of the rows read before has been given, but for those that are leaving.

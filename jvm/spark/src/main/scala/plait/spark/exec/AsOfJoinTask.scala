@@ -11,9 +11,9 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.TaskMemory
 
-import plait.join.{AsOfCore, Keeping}
+import plait.join.{AsOfCore, Keeping, NearestCore}
 import plait.spark.side._
-import plait.spark.translate.BestMatch
+import plait.spark.translate.{BestMatch, MatchDirection}
 import plait.{BySide, Side}
 
 /** What one task of an as-of join does: builds readers, candidates and conditions, and counts when it
@@ -30,34 +30,70 @@ final class AsOfJoinTask(
 
   def join(inputs: BySide[Iterator[InternalRow]]): Iterator[InternalRow] = {
     val context = TaskContext.get()
-    val partition = context.partitionId()
-    val roles = JoinOutput.roles(joinType).get
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
-    val store = new PagedRowStore(TaskMemory.of(context), sides.right.output.size, target)
-    val core = new AsOfCore[SideReader, UnsafeRow](
-      HashKeyTable.of(KeyForm.of(sides.left.keys)),
-      store,
-      precedence,
-      if (conditions.accepts.isEmpty) Keeping.Best else Keeping.All,
-      roles.right.leaves
-    )
-    val rows = new AsOfJoinIterator(
-      BySide.make(side => inOrder(sides(side), inputs(side))),
-      sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
-      scan.pace(best, sides.map(_.output)),
-      core,
-      roles,
-      PairConditions.compiled(conditions, sides.map(_.output), partition),
-      JoinOutput.of(joinType, sides.map(_.output))
-    )
+    val stores =
+      sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
+    val compiled = PairConditions.compiled(conditions, sides.map(_.output), context.partitionId())
+    val sorted = BySide.make(side => inOrder(sides(side), inputs(side)))
+    val rows =
+      if (best.direction == MatchDirection.Nearest) nearest(sorted, stores, compiled)
+      else toOneSide(sorted, stores.right, compiled)
     context.addTaskCompletionListener[Unit] { _ =>
       metrics(JoinMetrics.OutputRows) += rows.rowsOut
       for (side <- Side.both) metrics(JoinMetrics.rowsIn(side)) += rows.rowsIn(side)
-      JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peak)
-      store.clear()
+      JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), rows.peak)
+      Side.both.foreach(stores(_).clear())
     }
     rows
   }
+
+  private def toOneSide(
+      inputs: BySide[Iterator[InternalRow]],
+      store: PagedRowStore,
+      compiled: PairConditions[PairConditions.Test]
+  ): JoinRows = new AsOfJoinIterator(
+    inputs,
+    readers,
+    pace,
+    new AsOfCore[SideReader, UnsafeRow](keys, store, precedence, keeping, roles.right.leaves),
+    roles,
+    compiled,
+    JoinOutput.of(joinType, sides.map(_.output))
+  )
+
+  private def nearest(
+      inputs: BySide[Iterator[InternalRow]],
+      stores: BySide[PagedRowStore],
+      compiled: PairConditions[PairConditions.Test]
+  ): JoinRows = {
+    val distance = MatchDistance.of(best, sides.map(_.output))
+    val core = new NearestCore[SideReader, UnsafeRow, UnsafeRow, distance.Distance](
+      keys,
+      stores.left,
+      stores.right,
+      precedence,
+      NearestJoinIterator.pairing(distance, compiled),
+      keeping,
+      roles.right.leaves
+    )
+    val output = JoinOutput.of(joinType, sides.map(_.output))
+    new NearestJoinIterator(
+      inputs,
+      readers,
+      pace,
+      core,
+      roles,
+      compiled.ofRight,
+      compiled.holds,
+      output
+    )
+  }
+
+  private def keys = HashKeyTable.of(KeyForm.of(sides.left.keys))
+  private def readers = sides.map(s => SideReader.create(s.keys, s.ranks, s.output))
+  private def pace = scan.pace(best, sides.map(_.output))
+  private def roles = JoinOutput.roles(joinType).get
+  private def keeping = if (conditions.accepts.isEmpty) Keeping.Best else Keeping.All
 
   private def inOrder(side: SidePlan, rows: Iterator[InternalRow]): Iterator[InternalRow] =
     if (side.isSortedHere) new RankSort(side.ranks.head, side.output, metrics).sorted(rows)

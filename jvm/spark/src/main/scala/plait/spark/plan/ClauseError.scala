@@ -7,18 +7,19 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 
 /** A clause of ours that is not as it must be, at its place in the statement. */
 object ClauseError {
-  def apply(sentence: String, at: Token): ParseException = {
-    val here = CurrentOrigin.get.copy(
-      line = Some(at.getLine),
-      startPosition = Some(at.getCharPositionInLine),
-      startIndex = Some(at.getStartIndex),
-      stopIndex = Some(at.getStopIndex)
-    )
-    ClauseError(sentence, here)
-  }
+  def apply(sentence: String, at: Token): ParseException = ClauseError(sentence, origin(at))
 
   def apply(sentence: String, at: Origin): ParseException =
-    CurrentOrigin.withOrigin(at) {
-      new ParseException(at.sqlText, at, "_LEGACY_ERROR_TEMP_0035", Map("message" -> sentence))
-    }
+    like("_LEGACY_ERROR_TEMP_0035", Map("message" -> sentence), at)
+
+  /** What Spark says of the same mistake. */
+  def like(condition: String, parameters: Map[String, String], at: Origin): ParseException =
+    CurrentOrigin.withOrigin(at)(new ParseException(at.sqlText, at, condition, parameters))
+
+  def origin(at: Token): Origin = CurrentOrigin.get.copy(
+    line = Some(at.getLine),
+    startPosition = Some(at.getCharPositionInLine),
+    startIndex = Some(at.getStartIndex),
+    stopIndex = Some(at.getStopIndex)
+  )
 }

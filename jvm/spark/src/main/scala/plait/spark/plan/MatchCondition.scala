@@ -13,6 +13,9 @@ object MatchRule {
 
   /** By their distance, to either side; the comparison only gives both values one type. */
   case object Nearest extends MatchRule
+
+  /** The greatest right value of all; the comparison only says which values those are. */
+  case object Newest extends MatchRule
 }
 
 /** MATCH_CONDITION as it was written, until the names in it are known: a conjunct of the condition of
@@ -39,6 +42,7 @@ final case class MatchCondition(
   override def sql: String = {
     val compared = rule match {
       case MatchRule.Compared => comparison.sql
+      case MatchRule.Newest => s"NEWEST (${comparison.children.last.sql})"
       case MatchRule.Nearest => comparison.children.map(_.sql).mkString("NEAREST (", ", ", ")")
     }
     val within = tolerance.map(t => s" TOLERANCE ${t.sql}").mkString

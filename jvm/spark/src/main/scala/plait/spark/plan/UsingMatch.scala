@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, UnaryNode}
 
 /** A `JOIN ... USING` and the clause that belongs into its condition, which Spark makes of the USING
@@ -22,8 +22,8 @@ final case class UsingMatch(clause: UsingMatch.Carried, child: LogicalPlan) exte
 }
 
 object UsingMatch {
-  final class Carried(val condition: MatchCondition)
+  final class Carried(val condition: Expression)
 
-  def of(condition: MatchCondition, join: Join): UsingMatch =
+  def of(condition: Expression, join: Join): UsingMatch =
     UsingMatch(new Carried(condition), join)
 }

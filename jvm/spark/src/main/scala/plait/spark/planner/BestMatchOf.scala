@@ -3,8 +3,10 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.StringType
 
 import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
+import plait.spark.side.MatchDistance
 import plait.spark.translate.{BestMatch, MatchDirection}
 
 /** What a MATCH_CONDITION means for the sides of its join:
@@ -29,24 +31,72 @@ object BestMatchOf {
     BestMatch(direction, ofLeft, ofRight, within, clause.ties ++ columns(right, ofRight))
   }
 
-  private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) = {
+  private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =
+    if (clause.rule == MatchRule.Newest) newest(clause.comparison.children.last)
+    else compared(clause, left, right)
+
+  /** Every version is valid at the end of time. */
+  private def newest(ofRight: Expression) =
+    (Literal(Long.MaxValue, ofRight.dataType), ofRight, AtOrBefore)
+
+  private def compared(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) = {
     def isOf(e: Expression, side: LogicalPlan) =
       e.references.nonEmpty && e.references.subsetOf(side.outputSet)
     val (a, b) = (clause.comparison.children.head, clause.comparison.children.last)
+    for (operand <- Seq(a, b)) check(operand, clause)
+    if (isTextAsOther(a) || isTextAsOther(b)) throw wrongTypes(a, b, clause)
     val direction = clause.rule match {
       case MatchRule.Nearest =>
-        throw ClauseError("NEAREST is not supported yet", clause.comparison.origin)
-      case MatchRule.Compared => directionOf(clause.comparison)
+        if (!MatchDistance.exists(a.dataType)) throw noDistance(a, clause)
+        Nearest
+      case _ => directionOf(clause.comparison)
     }
     if (isOf(a, left) && isOf(b, right)) (a, b, direction)
     else if (isOf(b, left) && isOf(a, right)) (b, a, mirrored(direction))
-    else
-      throw ClauseError(
-        "MATCH_CONDITION compares a value of the left side with a value of the right side; " +
-          s"${clause.sql} does not",
+    else throw wrongSides(a, b, clause)
+  }
+
+  private def check(operand: Expression, clause: MatchCondition): Unit =
+    if (!operand.deterministic || operand.exists(_.isInstanceOf[SubqueryExpression]))
+      throw ClauseError.like(
+        "ASOF_JOIN_MATCH_CONDITION_INVALID_EXPRESSION",
+        Map("expr" -> operand.sql),
         clause.comparison.origin
       )
+
+  /** Spark would compare a text with another value by making one of it. */
+  private def isTextAsOther(operand: Expression): Boolean = operand match {
+    case cast @ Cast(text, to, _, _) =>
+      text.dataType.isInstanceOf[StringType] && !to.isInstanceOf[StringType] &&
+      cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty
+    case _ => false
   }
+
+  private def written(operand: Expression): Expression = operand match {
+    case cast: Cast if cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => cast.child
+    case other => other
+  }
+
+  private def wrongTypes(a: Expression, b: Expression, clause: MatchCondition) = ClauseError.like(
+    "ASOF_JOIN_MATCH_CONDITION_INVALID_TYPE",
+    Map("type1" -> written(a).dataType.sql, "type2" -> written(b).dataType.sql),
+    clause.comparison.origin
+  )
+
+  private def wrongSides(a: Expression, b: Expression, clause: MatchCondition) = {
+    def names(operand: Expression) =
+      if (operand.references.isEmpty) "none" else operand.references.map(_.sql).mkString(", ")
+    ClauseError.like(
+      "ASOF_JOIN_MATCH_CONDITION_TABLE_REFERENCE",
+      Map("refs1" -> names(a), "refs2" -> names(b)),
+      clause.comparison.origin
+    )
+  }
+
+  private def noDistance(operand: Expression, clause: MatchCondition) = ClauseError(
+    s"NEAREST needs values that have a distance: numbers, dates, times or intervals, not ${operand.dataType.sql}",
+    clause.comparison.origin
+  )
 
   private def directionOf(comparison: Expression): MatchDirection = comparison match {
     case _: GreaterThanOrEqual => AtOrBefore

@@ -17,6 +17,7 @@ import plait.spark.plan.PlaitJoinHint
   * SELECT /*+ SYMMETRIC_HASH(a, b) */ ... FROM t a JOIN u b ON ...      both a and b are hinted
   * df.hint("SYMMETRIC_HASH")                                            the whole of df is
   * ORDERED(a, seq)                                                      see OrderedHint
+  * VERSIONED(r, t) VERSION_KEY(r, k) VERSION_DELETED(r, (op = '-D'))    see VersionHint
   * RANGE_JOIN(t, 10)                                                    taken, and of no use here
   * }}}
   *
@@ -38,6 +39,8 @@ object HintResolution extends Rule[LogicalPlan] {
           resolved(upper(name), parameters.map(relation(name, _)), child)
         case UnresolvedHint(name, parameters, child) if upper(name) == OrderedHint.Name =>
           OrderedHint.resolved(parameters, child)
+        case UnresolvedHint(name, parameters, child) if VersionHint.Names.contains(upper(name)) =>
+          VersionHint.resolved(upper(name), parameters, child)
         case UnresolvedHint(name, _, child) if acceptedOfOthers.contains(upper(name)) => child
       }
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
-import plait.spark.plan.OrderedBy
+import plait.spark.plan.{OrderedBy, VersionTable}
 
 /** The relations that a hint of a query names, before they are looked up: those of its FROM, not of
   * the queries in it.
@@ -52,6 +52,7 @@ object HintedRelations {
     def from(p: LogicalPlan): Seq[String] = p match {
       case ResolvedHint(named, _) => from(named)
       case OrderedBy(_, _, _, named) => from(named)
+      case VersionTable(_, _, _, _, named) => from(named)
       case named if namesOf(named).isDefined => Seq(namesOf(named).get.last)
       case inner if isQueryOfItsOwn(inner) => Nil
       case other => other.children.flatMap(from)
@@ -59,20 +60,26 @@ object HintedRelations {
     from(plan).distinct
   }
 
+  /** Has the query a relation of this name? */
+  def isAny(name: Seq[String], plan: LogicalPlan): Boolean =
+    in(plan, name, ResolvedHint(_, HintInfo())) ne plan
+
   private def in(
       plan: LogicalPlan,
       name: Seq[String],
       change: LogicalPlan => LogicalPlan
   ): LogicalPlan = plan match {
     case named if namesOf(named).exists(endsWith(_, name)) => change(named)
-    case hinted @ (_: ResolvedHint | _: OrderedBy) if isNamed(hinted.children.head, name) =>
+    case hinted @ (_: ResolvedHint | _: OrderedBy | _: VersionTable)
+        if isNamed(hinted.children.head, name) =>
       change(hinted)
     case inner if isQueryOfItsOwn(inner) => inner
     case other => other.mapChildren(in(_, name, change))
   }
 
   private def isNamed(plan: LogicalPlan, name: Seq[String]): Boolean = plan match {
-    case hinted @ (_: ResolvedHint | _: OrderedBy) => isNamed(hinted.children.head, name)
+    case hinted @ (_: ResolvedHint | _: OrderedBy | _: VersionTable) =>
+      isNamed(hinted.children.head, name)
     case other => namesOf(other).exists(endsWith(_, name))
   }
 
@@ -90,6 +97,7 @@ object HintedRelations {
 
   private def isQueryOfItsOwn(plan: LogicalPlan): Boolean = plan match {
     case _: SubqueryAlias | _: View | _: UnresolvedWith | _: ResolvedHint | _: OrderedBy => true
+    case _: VersionTable => true
     case _ => false
   }
 

@@ -2,12 +2,9 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.execution.datasources.LogicalRelation
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.PlaitConf
@@ -36,16 +33,11 @@ object OrderedTables extends Rule[LogicalPlan] {
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
     case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint =>
       plan.mapChildren(declared)
-    case relation: LogicalRelation =>
-      relation.catalogTable.fold(plan)(t => claimed(relation, name(t), t.properties.get))
-    case relation: HiveTableRelation =>
-      claimed(relation, name(relation.tableMeta), relation.tableMeta.properties.get)
-    case relation: DataSourceV2Relation =>
-      claimed(relation, relation.name, key => Option(relation.table.properties.get(key)))
-    case other => other
+    case relation =>
+      TableProperties.of(relation).fold(plan) { case (table, property) =>
+        claimed(relation, table, property)
+      }
   }
-
-  private def name(table: CatalogTable) = table.identifier.unquotedString
 
   private def claimed(
       relation: LogicalPlan,

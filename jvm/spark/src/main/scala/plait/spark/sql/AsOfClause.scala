@@ -55,9 +55,14 @@ final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
         if name.equalsIgnoreCase("NEAREST") =>
       MatchRule.Nearest -> LessThanOrEqual(a, b)
     case _ =>
-      throw ClauseError(
-        "MATCH_CONDITION takes one comparison of the sides by >=, >, <= or <, or NEAREST (left, right)",
-        word
+      val got = written match {
+        case operator: BinaryComparison => operator.symbol
+        case other => other.sql
+      }
+      throw ClauseError.like(
+        "ASOF_JOIN_MATCH_CONDITION_INVALID_OPERATOR",
+        Map("operator" -> s"$got. NEAREST (left, right) is possible too"),
+        ClauseError.origin(word)
       )
   }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.{Cross, NaturalJoin, UsingJoin}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkSqlAstBuilder
 
-import plait.spark.plan.{ClauseError, MatchCondition, UsingMatch}
+import plait.spark.plan._
 
 /** Builds plans as Spark does, and gives a join the clause back that was set aside: as one more conjunct
   * of its condition, so that Spark resolves its names and types with the rest.
@@ -28,29 +31,61 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder {
   override def visitOperatorPipeStatement(context: OperatorPipeStatementContext): LogicalPlan =
     completed(super.visitOperatorPipeStatement(context))
 
+  /** A time that names a column, or PROCTIME(), is not Spark's time travel. */
+  override def visitTableName(context: TableNameContext): LogicalPlan =
+    Option(context.temporalClause).flatMap(systemTime).fold(super.visitTableName(context)) { time =>
+      context.children.remove(context.temporalClause)
+      AtSystemTime(new AtSystemTime.Carried(time), super.visitTableName(context))
+    }
+
+  private def systemTime(clause: TemporalClauseContext): Option[SystemTime] =
+    if (clause.SYSTEM_TIME == null || clause.timestamp == null) None
+    else
+      withOrigin(clause) {
+        expression(clause.timestamp) match {
+          case UnresolvedFunction(Seq(name), Nil, _, _, _, _, _)
+              if name.equalsIgnoreCase("PROCTIME") =>
+            Some(SystemTime(None))
+          case time if time.exists(_.isInstanceOf[UnresolvedAttribute]) =>
+            Some(SystemTime(Some(time)))
+          case _ => None
+        }
+      }
+
   /** Relations in parentheses, and queries in it, are complete before. */
   private def completed(plan: LogicalPlan): LogicalPlan = plan match {
+    case Join(left, AtSystemTime(clause, right), joinType, condition, hint) =>
+      val inner = CurrentOrigin.withOrigin(plan.origin) {
+        Join(completed(left), right, joinType, condition, hint)
+      }
+      withConjunct(inner, clause.time)
     case join: Join =>
       val inner = join.mapChildren(completed).asInstanceOf[Join]
       join.origin.startIndex.flatMap(clauses.asOf).fold[LogicalPlan](inner)(asOf(inner, _))
+    case AtSystemTime(clause, _) =>
+      throw ClauseError(
+        "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join",
+        clause.time.origin
+      )
     case done: UsingMatch => done
     case other => other.mapChildren(completed)
   }
 
   private def asOf(join: Join, clause: AsOfClause): LogicalPlan =
     if (join.condition.exists(_.exists(_.isInstanceOf[MatchCondition]))) join
-    else
-      join.joinType match {
-        case _: UsingJoin => UsingMatch.of(clause.condition(this), join)
-        case Cross | _: NaturalJoin =>
-          throw ClauseError(
-            "ASOF JOIN may be INNER, LEFT, RIGHT, FULL, LEFT SEMI or LEFT ANTI, with ON or USING, not " +
-              join.joinType.sql,
-            join.origin
-          )
-        case _ =>
-          val both =
-            join.condition.foldLeft[Expression](clause.condition(this))((c, on) => And(on, c))
-          join.copy(condition = Some(both))
-      }
+    else withConjunct(join, clause.condition(this))
+
+  /** The join with one more conjunct in its condition. */
+  private def withConjunct(join: Join, clause: Expression): LogicalPlan = join.joinType match {
+    case _: UsingJoin => UsingMatch.of(clause, join)
+    case Cross | _: NaturalJoin =>
+      throw ClauseError(
+        "ASOF JOIN and FOR SYSTEM_TIME AS OF go with INNER, LEFT, RIGHT, FULL, LEFT SEMI and LEFT ANTI joins, " +
+          s"with ON or USING, not with ${join.joinType.sql}",
+        join.origin
+      )
+    case _ =>
+      val both = join.condition.foldLeft(clause)((c, on) => And(on, c))
+      join.copy(condition = Some(both))
+  }
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import plait.Side
+
+/** The rows of an as-of join in one task, found one at a time, and what was read for them. */
+abstract class JoinRows extends Iterator[InternalRow] {
+  private var found: InternalRow = _
+  private var rows = 0L
+
+  /** The next row, or null. */
+  protected def findRow(): InternalRow
+
+  /** Rows read of a side. */
+  def rowsIn(side: Side): Long
+
+  /** The most rows kept at once. */
+  def peak: Long
+
+  final def rowsOut: Long = rows
+
+  final override def hasNext: Boolean = {
+    if (found == null) found = findRow()
+    found != null
+  }
+
+  final override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("the join has no more rows")
+    val row = found
+    found = null
+    rows += 1
+    row
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+
+import plait.join.{Leaving, NearestCore, Pairing, Role}
+import plait.spark.side.{MatchDistance, MatchPace, SideReader}
+import plait.{BySide, Side}
+
+/** Drives the core of nearest matches from two iterators: reads whichever side is behind, right rows of a
+  * match value before left ones, and gives what is resolved or leaves because of it.
+  *
+  * {{{
+  * NEAREST (l.ts, r.ts)     left 10:04, 10:07        right 10:01, 10:09
+  *   reads right 10:01, left 10:04, left 10:07, right 10:09, its end: (10:04, 10:01), (10:07, 10:09)
+  * }}}
+  *
+  * Conventions: those of [[AsOfJoinIterator]]; both sides come upwards, by rank or by value.
+  */
+final class NearestJoinIterator(
+    inputs: BySide[Iterator[InternalRow]],
+    readers: BySide[SideReader],
+    pace: MatchPace,
+    core: NearestCore[SideReader, UnsafeRow, UnsafeRow, _],
+    roles: BySide[Role],
+    ofRight: Option[PairConditions.Test],
+    holds: Option[PairConditions.Test],
+    output: JoinOutput
+) extends JoinRows {
+  private val pair = new JoinedRow
+  private val leftAloud = roles.left.leaves eq Leaving.Aloud
+  private val rightAloud = roles.right.leaves eq Leaving.Aloud
+  private val givesMatches = !roles.left.eq(Role.Missing)
+  // Is there a row that was read and not yet given to the core?
+  private val has = Array(false, false)
+  private val ended = Array(false, false)
+  private val counts = Array(0L, 0L)
+  private var phase = NearestJoinIterator.Reading
+
+  override def rowsIn(side: Side): Long = counts(index(side))
+  override def peak: Long = core.peak
+
+  private def index(side: Side): Int = if (side eq Side.Left) 0 else 1
+
+  override protected def findRow(): InternalRow = {
+    import NearestJoinIterator._
+    var row: InternalRow = null
+    // Invariant: what came of the rows read before has been given, but for what is resolved or leaving.
+    while (row == null)
+      if (phase == Resolving) {
+        if (core.nextResolved()) row = resolved() else phase = Clearing
+      } else if (phase == Clearing) {
+        val leaver = if (rightAloud) core.nextLeaving() else null
+        if (leaver != null) row = output.alone(Side.Right, leaver)
+        else if (ended(0) && ended(1)) return null
+        else phase = Reading
+      } else row = step()
+    row
+  }
+
+  private def step(): InternalRow =
+    if (!has(0) && !ended(0)) read(Side.Left)
+    else if (!has(1) && !ended(1)) read(Side.Right)
+    else {
+      if (has(1) && (!has(0) || pace.isSeen(readers.left, readers.right))) {
+        core.offer(readers.right, readers.right.rank, readers.right.row)
+        has(1) = false
+      } else if (has(0)) {
+        core.await(readers.left, readers.left.row)
+        has(0) = false
+      } else core.finish()
+      phase = NearestJoinIterator.Resolving
+      null
+    }
+
+  /** A row that can match nothing comes out alone, if those do. */
+  private def read(side: Side): InternalRow = {
+    val i = index(side)
+    if (inputs(side).hasNext) {
+      val reader = readers(side)
+      reader.read(inputs(side).next())
+      counts(i) += 1
+      has(i) = reader.reaches && ((side eq Side.Left) || ofRight.forall(_(reader.row)))
+      if (has(i)) { if (side eq Side.Left) pace.leftRead(reader) else pace.rightRead(reader) }
+      if (!has(i) && (if (i == 0) leftAloud else rightAloud)) output.alone(side, reader.row)
+      else null
+    } else {
+      ended(i) = true
+      null
+    }
+  }
+
+  private def resolved(): InternalRow = {
+    val left = core.left
+    val right = core.picked
+    if (right == null || !holds.forall(_(pair(left, right))))
+      if (leftAloud) output.alone(Side.Left, left) else null
+    else if (givesMatches) output.matched(left, right)
+    else null
+  }
+}
+
+object NearestJoinIterator {
+
+  // What is under way; numbers, for they are asked for once a row.
+  final private val Reading = 0
+  final private val Resolving = 1
+  final private val Clearing = 2
+
+  /** What the core asks of a pair. */
+  def pairing(
+      apart: MatchDistance,
+      conditions: PairConditions[PairConditions.Test]
+  ): Pairing[UnsafeRow, UnsafeRow, apart.Distance] =
+    new Pairing[UnsafeRow, UnsafeRow, apart.Distance] {
+      private val pair = new JoinedRow
+      override def isWithin(left: UnsafeRow, right: UnsafeRow): Boolean =
+        conditions.isWithin.forall(_(pair(left, right)))
+      override def accepts(left: UnsafeRow, right: UnsafeRow): Boolean =
+        conditions.accepts.forall(_(pair(left, right)))
+      override def distance(left: UnsafeRow, right: UnsafeRow): apart.Distance =
+        apart.of(left, right)
+      override def compare(a: apart.Distance, b: apart.Distance): Int = apart.compare(a, b)
+      override def isZero(d: apart.Distance): Boolean = apart.isZero(d)
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
+
+import plait.spark.plan._
+
+/** Says what `FOR SYSTEM_TIME AS OF` means, once the columns of both sides are known:
+  *
+  * {{{
+  * o.c = r.c AND r.ok AND SystemTime(o.ts)          r versioned since r.t, deleted where r.op = '-D'
+  *     o.c = r.c AND MatchCondition(o.ts >= r.t) AND AfterChoice(r.ok) AND AfterChoice(NOT (r.op = '-D' <=> TRUE))
+  * }}}
+  *
+  * The version is chosen by its key and time alone; what else ON says is checked on the one chosen.
+  *
+  *   1. Key: the columns of VERSION_KEY, else all columns of the right side that an equality compares.
+  *   2. Time: of VERSIONED, else the only column with a watermark, else the only one that is a timestamp.
+  *   3. `PROCTIME()`: the newest version; all rows of a table that has no time.
+  */
+object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case join @ Join(left, right, joinType, Some(condition), _)
+        if join.childrenResolved && condition.exists(_.isInstanceOf[SystemTime]) &&
+          condition.resolved && versions(right).forall(_.resolved) =>
+      joinType match {
+        case Inner | LeftOuter | LeftSemi | LeftAnti =>
+          join.copy(condition = chosen(condition, left, right).reduceOption(And(_, _)))
+        case other =>
+          throw ClauseError(
+            s"FOR SYSTEM_TIME AS OF joins may be INNER, LEFT, LEFT SEMI or LEFT ANTI, not ${other.sql}",
+            join.origin
+          )
+      }
+  }
+
+  /** What is said of a relation, by its hints and by its table. */
+  private def versions(right: LogicalPlan): Seq[VersionTable] = right match {
+    case table: VersionTable => table +: versions(table.child)
+    case _: SubqueryAlias | _: ResolvedHint => right.children.flatMap(versions)
+    case _ => Nil
+  }
+
+  private def chosen(condition: Expression, left: LogicalPlan, right: LogicalPlan) = {
+    val conjuncts = splitConjunctivePredicates(condition)
+    val time = conjuncts.collectFirst { case time: SystemTime => time }.get
+    val on = conjuncts.filterNot(_ == time)
+    val said =
+      versions(right).foldLeft(VersionTable(None, Nil, Nil, None, right))(_.orElse(_))
+    since(said, right, time) match {
+      case None if time.time.isEmpty => on
+      case None => throw noTime(right, time)
+      case Some(from) =>
+        val (keys, checks) = on.partition(isKey(_, said, left, right))
+        if (keys.isEmpty) throw noKey(said, time)
+        val deleted = said.deleted.map(d => Not(EqualNullSafe(d, Literal.TrueLiteral)))
+        keys ++ Seq(matched(time, from, said.ties)) ++ (checks ++ deleted).map(AfterChoice(_))
+    }
+  }
+
+  private def matched(time: SystemTime, since: Expression, ties: Seq[SortOrder]) =
+    time.time match {
+      case Some(at) =>
+        MatchCondition(MatchRule.Compared, GreaterThanOrEqual(at, since), None, ties)
+      case None =>
+        MatchCondition(MatchRule.Newest, GreaterThanOrEqual(since, since), None, ties)
+    }
+
+  private def since(said: VersionTable, right: LogicalPlan, time: SystemTime): Option[Expression] =
+    said.since.orElse {
+      val watermarked = right.output.filter(_.metadata.contains(EventTimeWatermark.delayKey))
+      val timestamps = right.output.filter { column =>
+        column.dataType == TimestampType || column.dataType == TimestampNTZType
+      }
+      (watermarked, timestamps) match {
+        case (Seq(only), _) => Some(only)
+        case (_, Seq(only)) => Some(only)
+        case (_, Nil) => None
+        case (_, several) =>
+          throw ClauseError(
+            "FOR SYSTEM_TIME AS OF must know from when on a version is valid, and there are several columns " +
+              s"with a time: ${several.map(_.name).mkString(", ")}. Name one with the hint VERSIONED(relation, " +
+              "column) or the table property plait.version-time",
+            time.origin
+          )
+      }
+    }
+
+  private def isKey(
+      conjunct: Expression,
+      said: VersionTable,
+      left: LogicalPlan,
+      right: LogicalPlan
+  ): Boolean = conjunct match {
+    case Equality(a, b) =>
+      def across(l: Expression, r: Expression) =
+        l.references.subsetOf(left.outputSet) && r.references.nonEmpty &&
+          r.references.subsetOf(right.outputSet) &&
+          (said.keys.isEmpty || said.keys.exists(_.semanticEquals(r)))
+      // A constant names one key, and chooses among no versions of several, where the keys are known.
+      val hasLeft = said.keys.nonEmpty || (a.references.nonEmpty && b.references.nonEmpty)
+      hasLeft && (across(a, b) || across(b, a))
+    case _ => false
+  }
+
+  private def noTime(right: LogicalPlan, time: SystemTime) = {
+    val columns = right.output.map(_.name).mkString(", ")
+    val dates = right.output.filter(_.dataType == DateType).map(_.name)
+    val instead = if (dates.isEmpty) "" else s" (${dates.mkString(", ")}: of type DATE)"
+    ClauseError(
+      "FOR SYSTEM_TIME AS OF must know from when on a version is valid, and the right side has no column with " +
+        s"a timestamp: its columns are $columns$instead. Name one with the hint VERSIONED(relation, column)",
+      time.origin
+    )
+  }
+
+  private def noKey(said: VersionTable, time: SystemTime) = {
+    val wanted =
+      if (said.keys.isEmpty) "a column of the right side"
+      else said.keys.map(_.sql).mkString("one of the key's columns ", ", ", "")
+    ClauseError(
+      s"A join FOR SYSTEM_TIME AS OF needs an equality in ON between the left side and $wanted",
+      time.origin
+    )
+  }
+}

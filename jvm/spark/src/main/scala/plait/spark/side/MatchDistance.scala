@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+import plait.BySide
+import plait.spark.translate.{BestMatch, OrderValue}
+
+/** How far apart two match values are, exactly; to be compared, not to be shown.
+  *
+  * {{{
+  * BIGINT -2^63, 2^63 - 1       2^64 - 1, as an unsigned number
+  * DOUBLE 1.5, -1.5             3.0         NaN, NaN   0.0        NaN, 1.0   infinity
+  * DECIMAL(38, 2)               as a BigDecimal
+  * }}}
+  *
+  * Times are instants, dates days, intervals microseconds or months.
+  */
+sealed abstract class MatchDistance extends Serializable {
+  type Distance
+  def of(left: InternalRow, right: InternalRow): Distance
+  def compare(a: Distance, b: Distance): Int
+  def isZero(distance: Distance): Boolean
+}
+
+object MatchDistance {
+
+  /** Have values of this type a distance? */
+  def exists(dataType: DataType): Boolean =
+    dataType != BooleanType && (OrderValue.isWhole(dataType) || dataType.isInstanceOf[DecimalType])
+
+  def of(best: BestMatch, outputs: BySide[Seq[Attribute]]): MatchDistance =
+    best.right.dataType match {
+      case FloatType | DoubleType => new Real(values(best, outputs)(Cast(_, DoubleType)))
+      case t: DecimalType if !OrderValue.isWhole(t) =>
+        new Long128(values(best, outputs)(identity), t.precision, t.scale)
+      case _ => new Whole(values(best, outputs)(OrderValue(_)))
+    }
+
+  private def values(best: BestMatch, outputs: BySide[Seq[Attribute]])(
+      f: Expression => Expression
+  ): BySide[UnsafeProjection] = BySide(
+    UnsafeProjection.create(Seq(f(best.left)), outputs.left),
+    UnsafeProjection.create(Seq(f(best.right)), outputs.right)
+  )
+
+  final private class Whole(value: BySide[UnsafeProjection]) extends MatchDistance {
+    override type Distance = Long
+    override def of(left: InternalRow, right: InternalRow): Long = {
+      val l = value.left(left).getLong(0)
+      val r = value.right(right).getLong(0)
+      if (l >= r) l - r else r - l
+    }
+    override def compare(a: Long, b: Long): Int = java.lang.Long.compareUnsigned(a, b)
+    override def isZero(distance: Long): Boolean = distance == 0
+  }
+
+  final private class Real(value: BySide[UnsafeProjection]) extends MatchDistance {
+    override type Distance = Double
+    override def of(left: InternalRow, right: InternalRow): Double = {
+      val l = value.left(left).getDouble(0)
+      val r = value.right(right).getDouble(0)
+      val apart = math.abs(l - r)
+      if (l == r || (l.isNaN && r.isNaN)) 0.0
+      else if (apart.isNaN) Double.PositiveInfinity
+      else apart
+    }
+    override def compare(a: Double, b: Double): Int = java.lang.Double.compare(a, b)
+    override def isZero(distance: Double): Boolean = distance == 0
+  }
+
+  final private class Long128(value: BySide[UnsafeProjection], precision: Int, scale: Int)
+      extends MatchDistance {
+    override type Distance = java.math.BigDecimal
+    override def of(left: InternalRow, right: InternalRow): java.math.BigDecimal = {
+      val l = value.left(left).getDecimal(0, precision, scale).toJavaBigDecimal
+      val r = value.right(right).getDecimal(0, precision, scale).toJavaBigDecimal
+      l.subtract(r).abs
+    }
+    override def compare(a: java.math.BigDecimal, b: java.math.BigDecimal): Int = a.compareTo(b)
+    override def isZero(distance: java.math.BigDecimal): Boolean = distance.signum == 0
+  }
+}
