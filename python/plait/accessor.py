@@ -3,6 +3,8 @@
 
     plait.asof_join(trades, quotes, on="ts")   is   trades.plait.asof_join(quotes, on="ts")
 
+A column that is called plait is ``df["plait"]`` from then on. Type checkers know the functions only.
+
 Plait does not import pyspark, and as a rule is imported before it. So if pyspark is not there yet,
 ``install`` waits for it: a finder at the head of ``sys.meta_path`` that knows one module, lets the
 others find and run it, adds the accessor, and is gone.

@@ -54,7 +54,7 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
 IN_DUCKDB = [kind for kind in TYPES if kind != "struct"]
 
 
-@pytest.mark.parametrize(("kind", "sign"), product(IN_DUCKDB, OPERATORS))
+@pytest.mark.parametrize(("kind", "sign"), list(product(IN_DUCKDB, OPERATORS)))
 def test_duckdb_gives_the_rows_of_the_definition(kind: str, sign: str) -> None:
     words = {"kind": kind, "operator": sign, "tolerance": None, "ties": None, "condition": None}
     for seed, how in enumerate(("INNER", "LEFT")):
