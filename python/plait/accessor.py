@@ -3,7 +3,7 @@
 
     plait.asof_join(trades, quotes, on="ts")   is   trades.plait.asof_join(quotes, on="ts")
 
-A column that is called plait is ``df["plait"]`` from then on. Type checkers know the functions only.
+A column that is called plait is ``df["plait"]``. Type checkers know the functions only.
 
 Plait does not import pyspark, and as a rule is imported before it. So if pyspark is not there yet,
 ``install`` waits for it: a finder at the head of ``sys.meta_path`` that knows one module, lets the
