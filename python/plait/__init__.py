@@ -6,6 +6,7 @@ Importing this package imports neither pyspark nor anything else that is not in 
 
 from typing import TYPE_CHECKING
 
+from plait import accessor
 from plait.bounds import bounds, trace
 from plait.errors import PlaitError, PlaitNotLoaded
 
@@ -15,6 +16,7 @@ from plait.explain import JoinCounters, Sample, counters, explain
 from plait.explanation import ExplainedSide, Explanation
 from plait.files import RowGroup, prune_files
 from plait.interval import Bounds, Interval, Narrowed, Trace
+from plait.join import asof_join, interval_join, range_join, temporal_join, window_join
 from plait.session import jar_path, register, session
 
 __all__ = [
@@ -30,15 +32,22 @@ __all__ = [
     "Sample",
     "Trace",
     "__version__",
+    "asof_join",
     "bounds",
     "counters",
     "explain",
+    "interval_join",
     "jar_path",
     "prune_files",
+    "range_join",
     "register",
     "session",
+    "temporal_join",
     "trace",
+    "window_join",
 ]
+
+accessor.install()
 
 
 __version__: str

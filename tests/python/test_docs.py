@@ -90,6 +90,14 @@ def test_the_rows_of_an_explanation_in_the_guide_are_those_that_come(
     assert lines == [line for line in printed if line in lines], printed
 
 
+def test_the_python_of_the_guide_runs(spark: SparkSession) -> None:
+    page = ROOT / "docs" / "python.md"
+    names: dict[str, object] = {}
+    with settings(spark, {"spark.sql.shuffle.partitions": 1}):
+        for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), FLAGS):
+            exec(block.replace('plait.session(master="local[2]")', "plait.session()"), names)
+
+
 def without_numbers(text: str) -> str:
     return re.sub(r"#\d+L?", "", text)
 
