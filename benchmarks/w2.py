@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from benchmarks.options import Options
+    from benchmarks.peer import Peer
 
 START = 1_770_000_000_000_000  # microseconds
 DAY = 86_400_000_000
@@ -87,7 +88,7 @@ def run(spark: SparkSession, options: Options, folder: Path) -> None:
         tables = make_tables(spark, folder, rows)
         title = f"{rows:,} trades, {2 * rows:,} quotes"
         print(title, flush=True)
-        peers = [
+        peers: list[Peer] = [
             SparkPeer("Plait", spark, JOIN, BROADCASTING_OFF),
             SparkPeer("window form", spark, WINDOW, {**BROADCASTING_OFF, **STOCK}),
             DuckPeer(DUCK, tables),

@@ -43,13 +43,11 @@ def test_every_sql_block_runs(spark: SparkSession, page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_rows_shown_behind_a_query_are_those_that_come(
-    spark: SparkSession, page: Path
-) -> None:
+def test_the_rows_shown_behind_a_query_are_those_that_come(spark: SparkSession, page: Path) -> None:
     session = spark.newSession()
     shown = re.compile(r"^```sql\n(.*?)^```\n\n```text\n(.*?)^```", FLAGS)
     with settings(session, {"spark.sql.shuffle.partitions": 2}):
-        for sql in (s for s in statements(page) if s.startswith("CREATE")):
+        for sql in (s for s in statements(page) if s.startswith("CREATE TEMP")):
             session.sql(sql)
         for block, rows in shown.findall(page.read_text()):
             df = session.sql(block.split(";\n")[-1])

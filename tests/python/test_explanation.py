@@ -99,11 +99,12 @@ def test_a_join_that_would_prune_neither_side_names_the_reason_of_each(
     assert left.arguments == right.arguments == ("ENDLESS_REACH", "ENDLESS_REACH")
 
 
-def test_an_as_of_join_of_spark_has_its_type_for_a_reason(spark: SparkSession) -> None:
-    with settings(spark, {"spark.sql.join.asofJoin.enabled": True}):
-        found = explained(spark, "l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k")
-        assert {side.why_not for side in found} == {"JOIN_TYPE_NOT_SUPPORTED"}
-        assert {side.arguments for side in found} == {("as-of",)}
+def test_an_as_of_join_says_what_each_side_is_ordered_by(spark: SparkSession) -> None:
+    found = explained(spark, "l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k")
+    assert {side.node for side in found} == {"AsOfJoin"}
+    assert {side.pruned_by for side in found} == {"l.t >= r.t"}
+    assert "left  ordered by l.t ASC" in str(found)
+    assert "the best row of a key is kept" in str(found)
 
 
 def test_a_query_of_three_tables_has_the_rows_of_both_joins(spark: SparkSession) -> None:
