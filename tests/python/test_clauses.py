@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: where clauses of ours may stand, and that no other statement is read otherwise.
+
+Oracle of the second: Spark's own parser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import ParseException
+from tests.python.queries import joins_planned, settings
+from tests.python.statements import STATEMENTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ON = "MATCH_CONDITION (l.ts >= r.ts TOLERANCE {}) ON l.k = r.k"
+JOIN = f"SELECT l.id, r.id AS rid FROM l LEFT ASOF JOIN r {ON}"
+PICKED = [(1, 11), (2, None)]
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    own = spark.newSession()
+    own.sql("CREATE TEMP VIEW l AS SELECT * FROM VALUES (1, 'a', 5), (2, 'b', 9) AS l(id, k, ts)")
+    own.sql("CREATE TEMP VIEW r AS SELECT * FROM VALUES (11, 'a', 4), (12, 'b', 1) AS r(id, k, ts)")
+    with settings(own, {"spark.sql.shuffle.partitions": 1}):
+        yield own
+
+
+def rows(session: SparkSession, sql: str, **parameters: object) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in session.sql(sql, **parameters).collect())  # type: ignore[arg-type]
+
+
+def test_in_a_view_with_the_users_own_text(session: SparkSession) -> None:
+    text = JOIN.format(5)
+    session.sql(f"CREATE OR REPLACE TEMP VIEW v AS {text}")
+    assert rows(session, "SELECT * FROM v") == PICKED
+    assert rows(session, f"SELECT * FROM ({text}) WHERE id IN (SELECT id FROM v)") == PICKED
+
+
+def test_in_tables_made_of_queries_and_in_inserts(session: SparkSession) -> None:
+    text = JOIN.format(5)
+    try:
+        session.sql(f"CREATE TABLE picked USING parquet AS {text}")
+        session.sql(f"INSERT INTO picked {text}")
+        assert rows(session, "SELECT * FROM picked") == sorted(PICKED * 2)
+        session.sql(f"INSERT OVERWRITE picked WITH j AS ({text}) SELECT * FROM j WHERE id = 1")
+        assert rows(session, "SELECT * FROM picked") == PICKED[:1]
+    finally:
+        session.sql("DROP TABLE IF EXISTS picked")
+
+
+def test_under_explain(session: SparkSession) -> None:
+    assert "AsOfJoin" in session.sql(f"EXPLAIN {JOIN.format(5)}").first()[0]
+
+
+def test_with_parameters_and_variables(session: SparkSession) -> None:
+    named = JOIN.format(":far") + " AND l.k <> :k WHERE 'a:b' <> '?'"
+    assert rows(session, named, args={"far": 5, "k": "b"}) == PICKED
+    assert rows(session, JOIN.format("?") + " AND l.k <> ?", args=[0, "b"]) == [
+        (1, None),
+        (2, None),
+    ]
+    session.sql("DECLARE OR REPLACE VARIABLE who STRING DEFAULT 'a'")
+    assert rows(session, f"{JOIN.format(5)} WHERE l.k = who") == PICKED[:1]
+    assert rows(session, "SET VAR who = 'b'") == []
+    assert rows(session, f'EXECUTE IMMEDIATE "{JOIN.format("?")}" USING 5') == PICKED
+    with settings(session, {"how.far": "5"}):
+        assert rows(session, JOIN.format("${how.far}")) == PICKED
+
+
+def test_a_parameter_without_a_value_is_sparks_error(session: SparkSession) -> None:
+    with pytest.raises(Exception, match="UNBOUND_SQL_PARAMETER"):
+        session.sql(JOIN.format(":far"), args={"near": 5})
+
+
+def test_in_scripts(session: SparkSession) -> None:
+    script = f"BEGIN DECLARE far INT = 5; {JOIN.format(5)} AND far = 5; END"
+    assert rows(session, script) == PICKED
+
+
+def test_with_names_that_are_made_of_texts(session: SparkSession) -> None:
+    sql = "SELECT l.id, q.id FROM IDENTIFIER('l') ASOF JOIN IDENTIFIER('r') q " + ON.format(5)
+    assert rows(session, sql.replace("r.", "q.")) == PICKED[:1]
+
+
+def test_a_mistake_is_told_at_its_place_in_the_users_text(session: SparkSession) -> None:
+    with pytest.raises(ParseException, match=r"line 2, pos 6"):
+        session.sql(f"{JOIN.format(5)}\nWHERE ) 5")
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_every_other_statement_has_the_plan_of_sparks_parser(
+    session: SparkSession, statement: str
+) -> None:
+    # The word in the comment leads the statement to the parser of ours.
+    text = f"{statement} /* MATCH_CONDITION */"
+    ours = session._jsparkSession.sessionState().sqlParser()
+    sparks = session._jvm.org.apache.spark.sql.execution.SparkSqlParser()
+
+    def parsed(parser: object) -> str:
+        try:
+            return without_ids(parser.parsePlan(text).toString())  # type: ignore[attr-defined]
+        except ParseException as error:
+            return f"error: {error}"
+
+    assert parsed(ours) == parsed(sparks)
+
+
+def without_ids(plan: str) -> str:
+    return re.sub(r"#\d+|@[0-9a-f]+|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "", plan)
+
+
+def test_the_list_of_statements_is_long_and_most_of_them_are_right(session: SparkSession) -> None:
+    parser = session._jvm.org.apache.spark.sql.execution.SparkSqlParser()
+    right = 0
+    for statement in STATEMENTS:
+        try:
+            parser.parsePlan(statement)
+            right += 1
+        except ParseException:
+            pass
+    assert len(STATEMENTS) >= 300
+    assert right > 0.95 * len(STATEMENTS)
+
+
+def test_the_join_in_a_statement_is_ours(session: SparkSession) -> None:
+    assert joins_planned(session.sql(JOIN.format(5))) == 1
