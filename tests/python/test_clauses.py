@@ -131,5 +131,38 @@ def test_the_list_of_statements_is_long_and_most_of_them_are_right(session: Spar
     assert right > 0.95 * len(STATEMENTS)
 
 
+def test_a_join_of_a_stream_is_refused_with_a_sentence(session: SparkSession) -> None:
+    stream = session.readStream.format("rate").load()
+    for join in (
+        "ASOF JOIN {r} r MATCH_CONDITION (l.timestamp >= r.timestamp)",
+        "JOIN {r} FOR SYSTEM_TIME AS OF l.timestamp AS r ON l.value = r.value",
+    ):
+        with pytest.raises(Exception, match="of streams are not supported yet"):
+            session.sql(f"SELECT * FROM {{l}} l {join}", l=stream, r=stream)
+
+
+def test_without_plait_the_clauses_are_not_there(session: SparkSession) -> None:
+    with settings(session, {"spark.plait.enabled": False}), pytest.raises(ParseException):
+        session.sql(JOIN.format(5))
+
+
+def test_an_as_of_join_keeps_its_rows_when_adaptive_execution_plans_anew(
+    session: SparkSession,
+) -> None:
+    session.range(0, 5000).selectExpr("id", "id % 7 AS k", "id * 3 AS ts").createTempView("many")
+    sql = """SELECT sum(a.id), sum(b.id), count(b.id) FROM many a LEFT ASOF JOIN many b
+        MATCH_CONDITION (a.ts > b.ts) ON a.k = b.k JOIN r ON r.id = 11"""
+    for adaptive in (True, False):
+        for partitions in (1, 5):
+            keys = {
+                "spark.sql.adaptive.enabled": adaptive,
+                "spark.sql.shuffle.partitions": partitions,
+            }
+            with settings(session, keys):
+                # Each picks the one seven before it, but for the first seven.
+                expected = (sum(range(5000)), sum(range(4993)), 4993)
+                assert rows(session, sql) == [expected]
+
+
 def test_the_join_in_a_statement_is_ours(session: SparkSession) -> None:
     assert joins_planned(session.sql(JOIN.format(5))) == 1

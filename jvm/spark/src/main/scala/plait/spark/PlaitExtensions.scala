@@ -30,6 +30,7 @@ import plait.spark.sql.PlaitParser
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
   * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
+  * check of the analysis    AsOfJoinCheck                 it is known what is a stream
   * check of the analysis    WindowJoinCheck               shapes of windows are still known
   * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
@@ -56,6 +57,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectResolutionRule(_ => OrderedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)
+    extensions.injectCheckRule(_ => AsOfJoinCheck)
     extensions.injectCheckRule(_ => WindowJoinCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
