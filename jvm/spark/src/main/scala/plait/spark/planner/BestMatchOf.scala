@@ -3,7 +3,7 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types._
 
 import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
 import plait.spark.side.MatchDistance
@@ -32,12 +32,22 @@ object BestMatchOf {
   }
 
   private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =
-    if (clause.rule == MatchRule.Newest) newest(clause.comparison.children.last)
+    if (clause.rule == MatchRule.Newest) newest(clause, clause.comparison.children.last)
     else compared(clause, left, right)
 
   /** Every version is valid at the end of time. */
-  private def newest(ofRight: Expression) =
-    (Literal(Long.MaxValue, ofRight.dataType), ofRight, AtOrBefore)
+  private def newest(clause: MatchCondition, ofRight: Expression) = {
+    val end = ofRight.dataType match {
+      case TimestampType | TimestampNTZType | LongType => Literal(Long.MaxValue, ofRight.dataType)
+      case DateType | IntegerType => Literal(Int.MaxValue, ofRight.dataType)
+      case other =>
+        throw ClauseError(
+          s"PROCTIME() takes the newest version by a time, a date, an INT or a BIGINT, not by ${other.sql}",
+          clause.origin
+        )
+    }
+    (end, ofRight, AtOrBefore)
+  }
 
   private def compared(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) = {
     def isOf(e: Expression, side: LogicalPlan) =

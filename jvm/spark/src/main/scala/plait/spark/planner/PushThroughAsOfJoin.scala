@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import plait.spark.plan.AsOfJoin
 import plait.{BySide, Side}
@@ -91,13 +93,21 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   /** A column of each side that an equality of the condition compares. */
   private def keyColumns(join: AsOfJoin, conjunct: Expression): Option[BySide[Attribute]] =
     conjunct match {
-      case EqualTo(a: Attribute, b: Attribute) if a.dataType == b.dataType =>
+      case EqualTo(a: Attribute, b: Attribute) if isOneValue(a, b) =>
         if (join.left.outputSet.contains(a) && join.right.outputSet.contains(b)) Some(BySide(a, b))
         else if (join.left.outputSet.contains(b) && join.right.outputSet.contains(a))
           Some(BySide(b, a))
         else None
       case _ => None
     }
+
+  /** Is what is equal the same, so that what is said of one is true of the other? Not 0.0 and -0.0, nor
+    * texts by a collation.
+    */
+  private def isOneValue(a: Attribute, b: Attribute): Boolean = a.dataType match {
+    case FloatType | DoubleType => false
+    case of => of == b.dataType && UnsafeRowUtils.isBinaryStable(of)
+  }
 
   /** What the filters of one side say of its keys, said of the other's. */
   private def inferred(from: LogicalPlan, keys: Seq[(Attribute, Attribute)]): Seq[Expression] = {
