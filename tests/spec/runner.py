@@ -99,8 +99,9 @@ def parse(text: str) -> list[Statement | Query]:
 
     >>> parse("statement ok\nSET a = b\n\n# one row\nleft to Spark\nquery I\nSELECT 1\n----\n1\n")
     ... # doctest: +NORMALIZE_WHITESPACE
-    [Statement(line=1, sql='SET a = b'),
-     Query(line=6, sql='SELECT 1', types='I', sorted=False, planned='', rows=(('1',),))]
+    [Statement(line=1, sql='SET a = b', error=None, plait_only=False),
+     Query(line=6, sql='SELECT 1', types='I', sorted=False, planned='', rows=(('1',),),
+           plait_only=False)]
     """
     lines = [(n, s) for n, s in enumerate(text.splitlines(), 1) if not s.startswith("#")]
     records: list[Statement | Query] = []

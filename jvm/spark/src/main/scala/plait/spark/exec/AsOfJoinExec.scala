@@ -41,7 +41,8 @@ case class AsOfJoinExec(
   private def values = BySide(best.left, best.right)
   private def scan = MatchScan(best.direction, best.right.dataType)
 
-  private def conditions = PairConditions.of(condition, best.within, check, right.outputSet)
+  private def conditions =
+    PairConditions.of(condition, best.within, check, BySide(left.outputSet, right.outputSet))
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)

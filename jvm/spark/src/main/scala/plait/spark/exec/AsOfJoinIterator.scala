@@ -34,6 +34,7 @@ final class AsOfJoinIterator(
   private val leftAloud = roles.left.leaves eq Leaving.Aloud
   private val rightAloud = roles.right.leaves eq Leaving.Aloud
   private val givesMatches = !roles.left.eq(Role.Missing)
+  private val ofLeft = conditions.ofLeft.orNull
   private val ofRight = conditions.ofRight.orNull
   private val isWithin = conditions.isWithin.orNull
   private val accepts = conditions.accepts.orNull
@@ -70,7 +71,7 @@ final class AsOfJoinIterator(
     if (inputs.left.hasNext) {
       left.read(inputs.left.next())
       leftRows += 1
-      if (left.reaches) {
+      if (left.reaches && (ofLeft == null || ofLeft(left.row))) {
         pace.leftRead(left)
         phase = AsOfJoinIterator.Offering
         null

@@ -83,8 +83,7 @@ final class AsOfJoinTask(
       pace,
       core,
       roles,
-      compiled.ofRight,
-      compiled.holds,
+      compiled,
       output
     )
   }

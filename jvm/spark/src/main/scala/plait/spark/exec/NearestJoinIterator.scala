@@ -24,8 +24,7 @@ final class NearestJoinIterator(
     pace: MatchPace,
     core: NearestCore[SideReader, UnsafeRow, UnsafeRow, _],
     roles: BySide[Role],
-    ofRight: Option[PairConditions.Test],
-    holds: Option[PairConditions.Test],
+    conditions: PairConditions[PairConditions.Test],
     output: JoinOutput
 ) extends JoinRows {
   private val pair = new JoinedRow
@@ -81,7 +80,8 @@ final class NearestJoinIterator(
       val reader = readers(side)
       reader.read(inputs(side).next())
       counts(i) += 1
-      has(i) = reader.reaches && ((side eq Side.Left) || ofRight.forall(_(reader.row)))
+      val alone = if (side eq Side.Left) conditions.ofLeft else conditions.ofRight
+      has(i) = reader.reaches && alone.forall(_(reader.row))
       if (has(i)) { if (side eq Side.Left) pace.leftRead(reader) else pace.rightRead(reader) }
       if (!has(i) && (if (i == 0) leftAloud else rightAloud)) output.alone(side, reader.row)
       else null
@@ -94,7 +94,7 @@ final class NearestJoinIterator(
   private def resolved(): InternalRow = {
     val left = core.left
     val right = core.picked
-    if (right == null || !holds.forall(_(pair(left, right))))
+    if (right == null || !conditions.holds.forall(_(pair(left, right))))
       if (leftAloud) output.alone(Side.Left, left) else null
     else if (givesMatches) output.matched(left, right)
     else null

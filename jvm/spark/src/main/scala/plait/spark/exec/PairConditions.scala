@@ -10,9 +10,11 @@ import plait.BySide
   *
   * {{{
   * l.ts >= r.ts TOLERANCE 5, ON l.k = r.k AND r.ok AND l.x < r.y
-  *     ofRight r.ok           isWithin r.ts >= l.ts - 5          accepts l.x < r.y
+  *     ofLeft none            ofRight r.ok           isWithin r.ts >= l.ts - 5          accepts l.x < r.y
   * }}}
   *
+  * @param ofLeft
+  *   of a left row alone, so that a row for which it is not TRUE picks nothing
   * @param ofRight
   *   of a right row alone, so that a row for which it is not TRUE is no candidate at all
   * @param isWithin
@@ -23,6 +25,7 @@ import plait.BySide
   *   of the pair that was chosen
   */
 final case class PairConditions[C](
+    ofLeft: Option[C],
     ofRight: Option[C],
     isWithin: Option[C],
     accepts: Option[C],
@@ -36,12 +39,18 @@ object PairConditions extends PredicateHelper {
       on: Option[Expression],
       within: Option[Expression],
       check: Option[Expression],
-      right: AttributeSet
+      sides: BySide[AttributeSet]
   ): PairConditions[Expression] = {
-    val (ofRight, ofPair) = on.toSeq.flatMap(splitConjunctivePredicates).partition { conjunct =>
-      conjunct.references.nonEmpty && conjunct.references.subsetOf(right)
-    }
-    PairConditions(ofRight.reduceOption(And(_, _)), within, ofPair.reduceOption(And(_, _)), check)
+    val (ofLeft, others) =
+      on.toSeq.flatMap(splitConjunctivePredicates).partition(_.references.subsetOf(sides.left))
+    val (ofRight, ofPair) = others.partition(_.references.subsetOf(sides.right))
+    PairConditions(
+      ofLeft.reduceOption(And(_, _)),
+      ofRight.reduceOption(And(_, _)),
+      within,
+      ofPair.reduceOption(And(_, _)),
+      check
+    )
   }
 
   def compiled(
@@ -56,6 +65,7 @@ object PairConditions extends PredicateHelper {
     }
     val ofPair = test(outputs.left ++ outputs.right) _
     PairConditions(
+      conditions.ofLeft.map(test(outputs.left)),
       conditions.ofRight.map(test(outputs.right)),
       conditions.isWithin.map(ofPair),
       conditions.accepts.map(ofPair),

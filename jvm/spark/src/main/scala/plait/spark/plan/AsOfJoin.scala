@@ -49,13 +49,17 @@ final case class AsOfJoin(
     if (keepsRight) for (l <- left.maxRows; r <- right.maxRows) yield l + r else left.maxRows
 
   /** Of a node that it does not know Spark would multiply the sizes of the sides. */
-  override def stats: Statistics = {
+  override def stats: Statistics = statsCache.getOrElse {
     val rows = guess(left) + (if (keepsRight) guess(right) else 0)
-    Statistics(sizeInBytes = (rows * AsOfJoin.width(output)).max(1))
+    val found = Statistics(sizeInBytes = (rows * AsOfJoin.width(output)).max(1))
+    statsCache = Some(found)
+    found
   }
 
-  private def guess(side: LogicalPlan): BigInt =
-    side.stats.rowCount.getOrElse(side.stats.sizeInBytes / AsOfJoin.width(side.output))
+  private def guess(side: LogicalPlan): BigInt = {
+    val known = side.stats
+    known.rowCount.getOrElse(known.sizeInBytes / AsOfJoin.width(side.output))
+  }
 
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.plans.{LeftAnti, LeftSemi}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftAnti, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import plait.spark.plan.AsOfJoin
@@ -23,12 +23,21 @@ object PruneTies extends Rule[LogicalPlan] {
     case project @ Project(_, join: AsOfJoin) =>
       val few = pruned(join, project.references)
       if (few eq join) project else project.copy(child = few)
+    case project @ Project(_, filter @ Filter(_, join: AsOfJoin)) =>
+      val few = pruned(join, project.references ++ filter.references)
+      if (few eq join) project else project.copy(child = filter.copy(child = few))
     case join: AsOfJoin if join.joinType == LeftSemi || join.joinType == LeftAnti =>
       pruned(join, AttributeSet.empty)
   }
 
+  /** Which of two rows is picked first decides how many nobody picks, where a condition tells them apart. */
+  private def decisive(join: AsOfJoin): Seq[Expression] = join.joinType match {
+    case RightOuter | FullOuter => join.condition.toSeq
+    case _ => Nil
+  }
+
   private def pruned(join: AsOfJoin, used: AttributeSet): AsOfJoin = {
-    val seen = used ++ join.check.map(_.references).getOrElse(AttributeSet.empty)
+    val seen = used ++ AttributeSet(join.check.toSeq ++ decisive(join))
     val told = AttributeSet(join.best.right +: join.best.ties)
     // A column without an order decides nothing, but shows which row was picked.
     val all = (seen -- told).exists(join.right.outputSet.contains)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.types.{DoubleType, FloatType}
+import org.apache.spark.sql.types.{ArrayType, DoubleType, FloatType, StructType}
 
 import plait.spark.plan.AsOfJoin
 import plait.{BySide, Side}
@@ -105,7 +105,7 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     * texts by a collation.
     */
   private def isOneValue(a: Attribute, b: Attribute): Boolean = a.dataType match {
-    case FloatType | DoubleType => false
+    case FloatType | DoubleType | _: StructType | _: ArrayType => false
     case of => of == b.dataType && UnsafeRowUtils.isBinaryStable(of)
   }
 

@@ -58,6 +58,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       case Some(from) =>
         val (keys, checks) = on.partition(isKey(_, said, left, right))
         if (keys.isEmpty) throw noKey(said, time)
+        open(said, keys).foreach(key => throw openKey(key, time))
         val deleted = said.deleted.map(d => Not(EqualNullSafe(d, Literal.TrueLiteral)))
         keys ++ Seq(matched(time, from, said.ties)) ++ (checks ++ deleted).map(AfterChoice(_))
     }
@@ -101,12 +102,32 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       def across(l: Expression, r: Expression) =
         l.references.subsetOf(left.outputSet) && r.references.nonEmpty &&
           r.references.subsetOf(right.outputSet) &&
-          (said.keys.isEmpty || said.keys.exists(_.semanticEquals(r)))
+          (said.keys.isEmpty || said.keys.exists(_.semanticEquals(uncast(r))))
       // A constant names one key, and chooses among no versions of several, where the keys are known.
       val hasLeft = said.keys.nonEmpty || (a.references.nonEmpty && b.references.nonEmpty)
       hasLeft && (across(a, b) || across(b, a))
     case _ => false
   }
+
+  /** The column that Spark compares as another type. */
+  private def uncast(e: Expression): Expression = e match {
+    case cast: Cast if cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => uncast(cast.child)
+    case other => other
+  }
+
+  /** A column of the key that ON leaves open would let versions of several keys stand for one. */
+  private def open(said: VersionTable, keys: Seq[Expression]): Option[Expression] =
+    said.keys.find { key =>
+      !keys.exists {
+        case Equality(a, b) => Seq(a, b).exists(side => uncast(side).semanticEquals(key))
+        case _ => false
+      }
+    }
+
+  private def openKey(key: Expression, time: SystemTime) = ClauseError(
+    s"ON must compare every column of the version key with the left side, but does not compare ${key.sql}",
+    time.origin
+  )
 
   private def noTime(right: LogicalPlan, time: SystemTime) = {
     val columns = right.output.map(_.name).mkString(", ")

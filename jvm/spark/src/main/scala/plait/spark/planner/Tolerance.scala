@@ -81,7 +81,8 @@ object Tolerance {
         both(micros, Literal(amount.value, LongType))
       case (DateType, _: DayTimeIntervalType) if wholeDays(amount).isDefined =>
         both(days, Literal(wholeDays(amount).get))
-      case (DateType, OrderedType.Integers()) => both(days, Cast(amount, IntegerType))
+      case (DateType, OrderedType.Integers()) =>
+        both(days, Literal(math.min(longOf(amount), Int.MaxValue.toLong).toInt))
       case (OrderedType.Integers(), OrderedType.Integers()) =>
         both(Cast(_, LongType), Cast(amount, LongType))
       case (_: DayTimeIntervalType, _: DayTimeIntervalType) =>
@@ -93,9 +94,10 @@ object Tolerance {
       case (FloatType | DoubleType, _: NumericType) =>
         both(Cast(_, DoubleType), Cast(amount, DoubleType))
       case (a: NumericType, b: NumericType) if b != FloatType && b != DoubleType =>
-        val wide = DecimalType(DecimalType.MAX_PRECISION, math.max(scale(a), scale(b)))
-        if (a == b) both(identity, amount)
-        else both(Cast(_, wide, None, EvalMode.TRY), Cast(amount, wide, None, EvalMode.TRY))
+        val exact = exactly(a, b, written)
+        // A sum has one digit more.
+        val sum = DecimalType(exact.precision + 1, exact.scale)
+        (Cast(left, exact), Cast(right, sum), Cast(amount, exact))
       case (_: NumericType, _: NumericType) =>
         both(Cast(_, DoubleType), Cast(amount, DoubleType))
       case (of, by) =>
@@ -121,8 +123,30 @@ object Tolerance {
     case _ => None
   }
 
-  private def scale(t: NumericType): Int = t match {
-    case d: DecimalType => d.scale
-    case _ => 0
+  private def longOf(amount: Literal): Long = amount.value match {
+    case number: Number => number.longValue
+    case _ => 0L
+  }
+
+  /** A type whose sums Spark does not round. */
+  private def exactly(a: NumericType, b: NumericType, written: Expression): DecimalType = {
+    val scale = math.max(digits(a)._2, digits(b)._2)
+    val whole = Seq(a, b).map(t => digits(t)._1 - digits(t)._2).max
+    if (whole + scale >= DecimalType.MAX_PRECISION)
+      throw ClauseError(
+        s"TOLERANCE ${written.sql} beside values of type ${a.sql} is not supported yet, because their sums need " +
+          s"more than ${DecimalType.MAX_PRECISION} digits: cast the values to fewer",
+        written.origin
+      )
+    DecimalType(whole + scale, scale)
+  }
+
+  /** Precision and scale. */
+  private def digits(t: NumericType): (Int, Int) = t match {
+    case d: DecimalType => (d.precision, d.scale)
+    case ByteType => (3, 0)
+    case ShortType => (5, 0)
+    case IntegerType => (10, 0)
+    case _ => (20, 0)
   }
 }

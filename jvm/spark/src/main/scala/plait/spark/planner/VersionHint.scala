@@ -14,11 +14,11 @@ import plait.spark.plan.VersionTable
   *
   * {{{
   * VERSIONED(r, valid_from [, tie ...])         VERSION_KEY(r, currency [, ...])
-  * VERSION_DELETED(r, (op = '-D'))              df.hint("VERSIONED", "valid_from", "seq DESC")
+  * VERSION_DELETED(r, (op = '-D'))
   * }}}
   *
   * The first parameter is a relation if the query has one of that name; without it, the hint is of the
-  * only relation, or of the whole of a DataFrame.
+  * only relation.
   */
 object VersionHint {
   val Names: Set[String] = Set("VERSIONED", "VERSION_KEY", "VERSION_DELETED")
@@ -31,7 +31,11 @@ object VersionHint {
     def said(plan: LogicalPlan) = made(hint, rest, parameters, plan)
     named match {
       case Some(name) => HintedRelations.changed(hint, name, child)(said)
-      case None if child.resolved => said(child)
+      case None if child.resolved =>
+        throw new IllegalArgumentException(
+          s"The hint $hint belongs into the query that has FOR SYSTEM_TIME AS OF, as /*+ $hint(relation, ...) */: on " +
+            "a DataFrame it is not supported yet, because it is forgotten once the DataFrame is analysed."
+        )
       case None =>
         HintedRelations.all(child) match {
           case Seq(only) => HintedRelations.changed(hint, Seq(only), child)(said)

@@ -86,6 +86,8 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
   /** Relations in parentheses, and queries in it, are complete before. */
   private def completed(plan: LogicalPlan): LogicalPlan = plan match {
     case Join(left, AtSystemTime(clause, right), joinType, condition, hint) =>
+      if (plan.origin.startIndex.flatMap(clauses.asOf).isDefined)
+        throw ClauseError("A join has either MATCH_CONDITION or FOR SYSTEM_TIME AS OF", plan.origin)
       val inner = CurrentOrigin.withOrigin(plan.origin) {
         Join(completed(left), right, joinType, condition, hint)
       }
