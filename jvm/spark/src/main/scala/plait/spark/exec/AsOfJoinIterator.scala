@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{AsOfCore, Leaving, Role}
+import plait.join.{AsOfCore, Role}
 import plait.spark.side.{MatchPace, SideReader}
 import plait.{BySide, Side}
 
@@ -29,11 +29,8 @@ final class AsOfJoinIterator(
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
     output: JoinOutput
-) extends JoinRows {
+) extends JoinRows(roles) {
   private val pair = new JoinedRow
-  private val leftAloud = roles.left.leaves eq Leaving.Aloud
-  private val rightAloud = roles.right.leaves eq Leaving.Aloud
-  private val givesMatches = !roles.left.eq(Role.Missing)
   private val ofLeft = conditions.ofLeft.orNull
   private val ofRight = conditions.ofRight.orNull
   private val isWithin = conditions.isWithin.orNull

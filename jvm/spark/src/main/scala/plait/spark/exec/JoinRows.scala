@@ -3,10 +3,14 @@ package plait.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import plait.Side
+import plait.join.{Leaving, Role}
+import plait.{BySide, Side}
 
 /** The rows of an as-of join in one task, found one at a time, and what was read for them. */
-abstract class JoinRows extends Iterator[InternalRow] {
+abstract class JoinRows(roles: BySide[Role]) extends Iterator[InternalRow] {
+  final protected val leftAloud: Boolean = roles.left.leaves eq Leaving.Aloud
+  final protected val rightAloud: Boolean = roles.right.leaves eq Leaving.Aloud
+  final protected val givesMatches: Boolean = !roles.left.eq(Role.Missing)
   private var found: InternalRow = _
   private var rows = 0L
 

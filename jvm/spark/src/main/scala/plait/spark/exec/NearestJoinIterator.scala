@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{Leaving, NearestCore, Pairing, Role}
+import plait.join.{NearestCore, Pairing, Role}
 import plait.spark.side.{MatchDistance, MatchPace, SideReader}
 import plait.{BySide, Side}
 
@@ -26,11 +26,8 @@ final class NearestJoinIterator(
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
     output: JoinOutput
-) extends JoinRows {
+) extends JoinRows(roles) {
   private val pair = new JoinedRow
-  private val leftAloud = roles.left.leaves eq Leaving.Aloud
-  private val rightAloud = roles.right.leaves eq Leaving.Aloud
-  private val givesMatches = !roles.left.eq(Role.Missing)
   // Is there a row that was read and not yet given to the core?
   private val has = Array(false, false)
   private val ended = Array(false, false)

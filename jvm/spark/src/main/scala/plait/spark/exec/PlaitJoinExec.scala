@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 
+import plait.spark.translate.JoinedColumns
 import plait.{BySide, Side}
 
 /** A join node of Plait's: what of it is shown in EXPLAIN and told in reports. */
@@ -23,17 +24,8 @@ trait PlaitJoinExec extends BaseJoinExec {
 
   protected def described(side: Side): String = pruning(side).text
 
-  override def output: Seq[Attribute] = {
-    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    joinType match {
-      case LeftOuter => left.output ++ nullable(right.output)
-      case RightOuter => nullable(left.output) ++ right.output
-      case FullOuter => nullable(left.output) ++ nullable(right.output)
-      case LeftSemi | LeftAnti => left.output
-      case existence: ExistenceJoin => left.output :+ existence.exists
-      case _ => left.output ++ right.output
-    }
-  }
+  override def output: Seq[Attribute] =
+    JoinedColumns.of(joinType, left.output, right.output)
 
   /** How a join of two sides that are dealt by key leaves its rows: those of a side that is filled up with
     * NULL stand where the other side's key is.

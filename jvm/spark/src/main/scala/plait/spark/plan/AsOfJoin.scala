@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics}
 
-import plait.spark.translate.BestMatch
+import plait.spark.translate.{BestMatch, JoinedColumns}
 
 /** Each left row and the one right row that it picks.
   *
@@ -31,16 +31,8 @@ final case class AsOfJoin(
     check: Option[Expression]
 ) extends BinaryNode {
 
-  override def output: Seq[Attribute] = {
-    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    joinType match {
-      case LeftOuter => left.output ++ nullable(right.output)
-      case RightOuter => nullable(left.output) ++ right.output
-      case FullOuter => nullable(left.output) ++ nullable(right.output)
-      case LeftSemi | LeftAnti => left.output
-      case _ => left.output ++ right.output
-    }
-  }
+  override def output: Seq[Attribute] =
+    JoinedColumns.of(joinType, left.output, right.output)
 
   private def keepsRight: Boolean = joinType == RightOuter || joinType == FullOuter
 

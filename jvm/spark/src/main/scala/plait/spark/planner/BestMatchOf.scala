@@ -76,14 +76,13 @@ object BestMatchOf {
 
   /** Spark would compare a text with another value by making one of it. */
   private def isTextAsOther(operand: Expression): Boolean = operand match {
-    case cast @ Cast(text, to, _, _) =>
-      text.dataType.isInstanceOf[StringType] && !to.isInstanceOf[StringType] &&
-      cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty
+    case ImplicitCast(text) =>
+      text.dataType.isInstanceOf[StringType] && !operand.dataType.isInstanceOf[StringType]
     case _ => false
   }
 
   private def written(operand: Expression): Expression = operand match {
-    case cast: Cast if cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => cast.child
+    case ImplicitCast(child) => child
     case other => other
   }
 

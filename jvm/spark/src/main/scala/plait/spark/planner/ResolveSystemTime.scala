@@ -111,7 +111,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
 
   /** The column that Spark compares as another type. */
   private def uncast(e: Expression): Expression = e match {
-    case cast: Cast if cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => uncast(cast.child)
+    case ImplicitCast(child) => uncast(child)
     case other => other
   }
 
