@@ -21,6 +21,7 @@ CORE_ARROWS = {
 SPARK_ARROWS: dict[str, set[str]] = {
     "translate": set(),
     "plan": {"translate"},  # in Java too
+    "guard": set(),
     "sql": {"plan"},
     "side": {"translate"},
     "exec": {"translate", "side"},

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.guard
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.analysis._
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.connector.catalog.Table
+import org.apache.spark.sql.execution.datasources._
+import org.apache.spark.sql.execution.datasources.v2.{
+  DataSourceV2Relation,
+  FileTable,
+  StreamingDataSourceV2Relation
+}
+import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
+
+/** What a query reads: tables of the catalog by name, and files in the folders of the grant.
+  *
+  * {{{
+  * FROM sales.orders           a table or a view of the catalog, wherever its files lie
+  * FROM csv.`/data/open/x`     files, if the grant has /data/open and the catalog has no such table
+  * FROM binaryFile.`/etc`      no: not one of the formats
+  * }}}
+  *
+  *   1. Names are looked at before the analysis, which lists the files and may read some, and what they have
+  *      become after it.
+  *   1. A relation of no catalog and no files, as a view over JDBC that the operator has put into the session,
+  *      is refused; put it into the catalog. Streams are the exception: SQL has no way to make one but
+  *      from files and from the catalog.
+  *   1. Time travel goes to a time that holds no query, for the analysis would run it.
+  */
+final private[guard] class RelationRule(session: SparkSession, sources: SourceRule) extends Rule {
+
+  override def check(value: Any, at: Origin): Unit = value match {
+    case relation: UnresolvedRelation => checkName(relation.multipartIdentifier, at)
+    case target: UnresolvedInsertTarget => checkName(target.multipartIdentifier, at)
+    case table: UnresolvedTable => checkName(table.multipartIdentifier, at)
+    case table: UnresolvedTableOrView => checkName(table.multipartIdentifier, at)
+    case travel: RelationTimeTravel => checkTravel(travel, at)
+    case relation: LogicalRelation if relation.catalogTable.isEmpty =>
+      checkFiles(relation.relation, at)
+    case relation: DataSourceV2Relation if relation.identifier.isEmpty =>
+      checkTable(relation.table, at)
+    case write: InsertIntoHadoopFsRelationCommand if write.catalogTable.isEmpty =>
+      sources.checkPath(write.outputPath.toString, at)
+    case stream: StreamingRelation => checkStream(stream.dataSource, at)
+    case stream: StreamingRelationV2 if stream.identifier.isEmpty =>
+      checkStreamed(stream.table, at)
+    case stream: StreamingDataSourceV2Relation if stream.identifier.isEmpty =>
+      checkStreamed(stream.table, at)
+    case _ =>
+  }
+
+  /** Spark takes a name of two parts for files if it knows no such table. */
+  private def checkName(name: Seq[String], at: Origin): Unit = name match {
+    case Seq(format, path) if isOfFiles(format) && !isInCatalog(name) =>
+      sources.checkFormat(Some(format), at)
+      sources.checkPath(path, at)
+    case _ =>
+  }
+
+  private def isOfFiles(format: String): Boolean =
+    SourceRule.isFormat(format) ||
+      Try(DataSource.lookupDataSource(format, session.sessionState.conf)).isSuccess
+
+  private def isInCatalog(name: Seq[String]): Boolean =
+    session.catalog.tableExists(name.map(QuotedName.of).mkString("."))
+
+  private def checkTravel(travel: RelationTimeTravel, at: Origin): Unit =
+    if (travel.timestamp.exists(_.exists(_.isInstanceOf[SubqueryExpression])))
+      refuse(
+        StatementRefused.Statement,
+        "The time of AS OF is not a query, which would run before the statement does. Give it as a parameter.",
+        at
+      )
+
+  private def checkFiles(relation: Any, at: Origin): Unit = relation match {
+    case files: HadoopFsRelation =>
+      files.location.rootPaths.foreach(p => sources.checkPath(p.toString, at))
+    case other => refuseSource(other.getClass.getSimpleName, at)
+  }
+
+  private def checkTable(table: Table, at: Origin): Unit = table match {
+    case files: FileTable =>
+      files.fileIndex.rootPaths.foreach(p => sources.checkPath(p.toString, at))
+    case other => refuseSource(other.name, at)
+  }
+
+  private def checkStream(source: DataSource, at: Origin): Unit =
+    if (source.catalogTable.isEmpty && isFileFormat(source)) {
+      sources.checkFormat(Some(source.className), at)
+      (source.paths ++ source.options.get("path")).foreach(sources.checkPath(_, at))
+    }
+
+  private def isFileFormat(source: DataSource): Boolean =
+    classOf[FileFormat].isAssignableFrom(source.providingClass)
+
+  private def checkStreamed(table: Table, at: Origin): Unit = table match {
+    case files: FileTable => checkTable(files, at)
+    case _ => // the operator's own
+  }
+
+  private def refuseSource(name: String, at: Origin): Nothing =
+    refuse(
+      StatementRefused.Format,
+      s"The source $name is neither a table of the catalog nor files. Make it a table of the catalog.",
+      at
+    )
+}
+
+private object QuotedName {
+  def of(part: String): String = s"`${part.replace("`", "``")}`"
+}
