@@ -14,7 +14,7 @@ PYTHON_LINT = $(BIN)/ruff check $(PYTHON_SOURCES) && \
 PYTEST = $(BIN)/pytest -n 2 --dist loadfile
 REPORTS = jvm/*/target/test-reports/*.xml build/pytest.xml
 
-.PHONY: help demo test quick fmt lint soak mutants bench dist jar
+.PHONY: help demo test quick fmt lint soak mutants bench dist jar stubs
 .DEFAULT_GOAL = help
 
 help: ## this list
@@ -53,6 +53,9 @@ mutants: .venv/dev ## break the interval laws on purpose and see the tests fail
 
 bench: .venv/dev .venv/plait ## every benchmark, one file a claim
 	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m benchmarks
+
+stubs: .venv/dev ## python/plait/_proto from proto/, after a change there
+	@$(BIN)/python scripts/stubs.py
 
 dist: .venv/dev ## the source archive, and from it the wheel that carries the jar, in dist/
 	@$(BIN)/python -m build --no-isolation

@@ -26,6 +26,11 @@ def solver(spark: SparkSession) -> Any:
     return _scala_object(spark, "PlaitBounds", "bounds")
 
 
+def remote(spark: SparkSession) -> Any:
+    """Return the Scala object ``PlaitRemote`` of a session that carries Plait's jar."""
+    return _scala_object(spark, "PlaitRemote", "endpoints")
+
+
 def session(spark: SparkSession) -> Any:
     """Return the JVM's session of a classic one."""
     return spark._jsparkSession

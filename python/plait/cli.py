@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from plait.errors import PlaitError
 
@@ -23,9 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser().print_help()
         return 2
     try:
-        from plait import demo
-
-        return demo.main(rest) or 0
+        return COMMANDS[arguments.command](rest)
     except PlaitError as error:
         print(f"plait: {error}", file=sys.stderr)
         return 1
@@ -33,11 +31,40 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="plait", description="Plait gives Apache Spark SQL the interval join it lacks."
+        prog="plait", description="Plait gives Apache Spark SQL the joins it lacks."
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands.add_parser(
-        "demo", add_help=False, help="join real flights and weather, with Plait and stock Spark"
-    )
+    for name, help_text in HELP.items():
+        commands.add_parser(name, add_help=False, help=help_text)
     return parser
+
+
+def _demo(argv: Sequence[str]) -> int:
+    from plait import demo
+
+    return demo.main(argv) or 0
+
+
+def _serve(argv: Sequence[str]) -> int:
+    from plait.server import main as server
+
+    return server.serve(argv)
+
+
+def _token(argv: Sequence[str]) -> int:
+    from plait.server import main as server
+
+    return server.token(argv)
+
+
+HELP = {
+    "demo": "join real flights and weather, with Plait and stock Spark",
+    "serve": "serve Plait SQL over gRPC",
+    "token": "make a token for a client of plait serve",
+}
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "demo": _demo,
+    "serve": _serve,
+    "token": _token,
+}

@@ -26,6 +26,7 @@ SPARK_ARROWS: dict[str, set[str]] = {
     "side": {"translate"},
     "exec": {"translate", "side"},
     "planner": {"translate", "side", "exec", "plan"},
+    "result": set(),
 }
 
 

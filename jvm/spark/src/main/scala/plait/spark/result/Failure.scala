@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.result
+
+import java.io.{PrintWriter, StringWriter}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.{QueryContextType, SparkThrowable}
+
+/** Why an operation failed, where it is not an error of Spark's own.
+  *
+  * @param kind
+  *   as in [[Failure]]; `code` names the error, `position` is its place in the statement
+  */
+final class OperationFailed(
+    val kind: String,
+    val code: String,
+    val sentence: String,
+    val position: Option[Origin]
+) extends RuntimeException(sentence)
+
+/** An error as JSON, without a stack unless it is asked for:
+  * {{{
+  * {"kind": "statement", "condition": "UNRESOLVED_COLUMN.WITH_SUGGESTION", "sqlState": "42703",
+  *  "message": "[UNRESOLVED_COLUMN...", "parameters": {"objectName": "`x`", ...},
+  *  "position": {"line": 1, "column": 8, "start": 7, "stop": 7, "fragment": "x"}}
+  * }}}
+  *
+  *   1. `kind` is `statement` (it cannot be parsed or analysed, or a value made it fail), `refused` (it
+  *      is not allowed), `limit`, `cancelled` or `internal`.
+  *   1. Of a chain of causes the innermost of Spark's errors that has a name is told.
+  *   1. Lines and columns count from 1, `start` and `stop` from 0, both in the text of the statement.
+  */
+object Failure {
+  private val mapper = new ObjectMapper()
+
+  def json(error: Throwable, stack: StackTrace): String = {
+    val root = mapper.createObjectNode()
+    error match {
+      case ours: OperationFailed => told(root, ours)
+      case _ => told(root, error)
+    }
+    if (stack == StackTrace.Sent) root.put("stack", stackOf(error))
+    root.toString
+  }
+
+  /** The innermost of Spark's named errors in the chain of causes, else the error itself. */
+  private[result] def named(error: Throwable): Throwable =
+    causes(error).filter(conditionOf(_).isDefined).lastOption.getOrElse(error)
+
+  private def told(root: ObjectNode, ours: OperationFailed): Unit = {
+    root.put("kind", ours.kind).put("condition", ours.code).put("message", ours.sentence)
+    ours.position.foreach(origin => position(root, origin))
+  }
+
+  private def told(root: ObjectNode, error: Throwable): Unit = {
+    val cause = named(error)
+    val sqlState = stateOf(cause)
+    root.put("kind", kindOf(cause, sqlState))
+    conditionOf(cause).foreach(root.put("condition", _))
+    sqlState.foreach(root.put("sqlState", _))
+    root.put("message", messageOf(cause))
+    cause match {
+      case spark: SparkThrowable =>
+        val parameters = root.putObject("parameters")
+        spark.getMessageParameters.asScala.foreach { case (name, value) =>
+          parameters.put(name, value)
+        }
+        place(root, cause, spark)
+      case _ =>
+    }
+  }
+
+  private def kindOf(cause: Throwable, sqlState: Option[String]): String =
+    if (sqlState.exists(_.startsWith("XX"))) "internal"
+    else if (cause.isInstanceOf[SparkThrowable] && sqlState.isDefined) "statement"
+    else "internal"
+
+  private def conditionOf(error: Throwable): Option[String] = error match {
+    case spark: SparkThrowable => Option(spark.getCondition)
+    case _ => None
+  }
+
+  private def stateOf(error: Throwable): Option[String] = error match {
+    case spark: SparkThrowable => Option(spark.getSqlState)
+    case _ => None
+  }
+
+  /** Spark appends the stack of a task's error to the message; that is cut off. */
+  private def messageOf(error: Throwable): String = {
+    val text = Option(error.getMessage).getOrElse(error.getClass.getSimpleName)
+    text.linesIterator.takeWhile(line => !isStack(line)).mkString("\n").trim
+  }
+
+  private def isStack(line: String): Boolean =
+    line.startsWith("\tat ") || line.startsWith("Driver stacktrace:")
+
+  private def place(root: ObjectNode, error: Throwable, spark: SparkThrowable): Unit = {
+    val place = mapper.createObjectNode()
+    error match {
+      case analysis: AnalysisException =>
+        lineAndColumn(place, analysis.line, analysis.startPosition)
+      case _ =>
+    }
+    spark.getQueryContext.find(_.contextType == QueryContextType.SQL).foreach { found =>
+      place.put("start", found.startIndex).put("stop", found.stopIndex)
+      place.put("fragment", found.fragment)
+    }
+    if (!place.isEmpty) root.set[ObjectNode]("position", place): Unit
+  }
+
+  private def position(root: ObjectNode, origin: Origin): Unit = {
+    val place = root.putObject("position")
+    lineAndColumn(place, origin.line, origin.startPosition)
+    for (start <- origin.startIndex; stop <- origin.stopIndex) {
+      place.put("start", start).put("stop", stop)
+      origin.sqlText.foreach(text => place.put("fragment", text.slice(start, stop + 1)))
+    }
+  }
+
+  private def lineAndColumn(place: ObjectNode, line: Option[Int], column: Option[Int]): Unit = {
+    line.foreach(place.put("line", _))
+    column.foreach(number => place.put("column", number + 1))
+  }
+
+  private def causes(error: Throwable): Seq[Throwable] =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MostCauses).toSeq
+
+  private def stackOf(error: Throwable): String = {
+    val text = new StringWriter
+    error.printStackTrace(new PrintWriter(text))
+    text.toString
+  }
+
+  /** A chain of causes may be a ring. */
+  private val MostCauses = 32
+}
+
+/** Does an error carry the JVM's stack? */
+sealed trait StackTrace
+
+object StackTrace {
+  case object Sent extends StackTrace
+  case object Kept extends StackTrace
+}

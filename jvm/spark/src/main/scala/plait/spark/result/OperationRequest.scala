@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.result
+
+import java.time._
+import java.util.HexFormat
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+
+/** What is to be run, and within which limits; in JSON:
+  * {{{
+  * {"operation": "0c9...", "sql": "SELECT :x", "named": {"x": {"type": "date", "value": "2026-01-01"}}, "positional": [],
+  *  "batchBytes": 1048576, "maxRows": 0, "maxBytes": 0, "stack": false,
+  *  "scopes": ["read"], "folders": [], "confKeys": ["spark.sql.*"]}
+  * }}}
+  *
+  *   1. A value is `null` or has one of the types of [[OperationRequest.value]], as text.
+  *   1. A limit of 0 is none.
+  */
+final class OperationRequest(root: JsonNode) {
+  def operation: String = root.get("operation").asText
+  def sql: String = root.get("sql").asText
+  def batchBytes: Long = root.get("batchBytes").asLong
+  def maxRows: Long = root.get("maxRows").asLong
+  def maxBytes: Long = root.get("maxBytes").asLong
+  def stack: StackTrace = if (root.get("stack").asBoolean) StackTrace.Sent else StackTrace.Kept
+
+  def named: Map[String, Any] = root
+    .get("named")
+    .properties
+    .asScala
+    .map(entry => entry.getKey -> OperationRequest.value(entry.getValue))
+    .toMap
+
+  def positional: Seq[Any] = root.get("positional").asScala.map(OperationRequest.value).toSeq
+
+  def scopes: Seq[String] = texts("scopes")
+  def folders: Seq[String] = texts("folders")
+  def confKeys: Seq[String] = texts("confKeys")
+
+  private def texts(name: String): Seq[String] = root.get(name).asScala.map(_.asText).toSeq
+}
+
+object OperationRequest {
+  private val mapper = new ObjectMapper()
+
+  def parse(json: String): OperationRequest = new OperationRequest(mapper.readTree(json))
+
+  /** A value as Spark's literals are made of; texts that are none of the type throw. */
+  private[result] def value(node: JsonNode): Any =
+    if (node.isNull) null
+    else {
+      val text = node.get("value").asText
+      node.get("type").asText match {
+        case "boolean" => text.toBoolean
+        case "long" => text.toLong
+        case "double" => text.toDouble
+        case "decimal" => new java.math.BigDecimal(text)
+        case "string" => text
+        case "binary" => HexFormat.of.parseHex(text)
+        case "date" => LocalDate.parse(text)
+        case "timestamp" => Instant.parse(text)
+        case "timestamp_ntz" => LocalDateTime.parse(text)
+        case "interval" => Duration.parse(text)
+      }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.result
+
+import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.plait.{ArrowBatch, ArrowPartitions, ArrowShape}
+
+/** The rows of a query as Arrow batches, in the query's order, handed out while they are made.
+  *
+  * Rows that are in the driver already (of a command, of a small table) and those of a `LIMIT` up to
+  * [[ResultRows.SmallLimit]], for which Spark looks at as few partitions as it can, come from there; all
+  * others from [[PartitionJobs]], so that a result is never in the driver as a whole.
+  */
+final class ResultRows(df: DataFrame, shape: ArrowShape) {
+  private val query = df.queryExecution
+
+  def foreach(write: ArrowBatch => Unit): Unit = query.executedPlan match {
+    case local: LocalTableScanExec => shape.batches(local.rows.iterator).foreach(write)
+    case command: CommandResultExec => shape.batches(command.rows.iterator).foreach(write)
+    case plan if isSmallLimit(plan) =>
+      shape.batches(executed(plan.executeCollect().iterator)).foreach(write)
+    case plan => executed(inJobs(plan, write))
+  }
+
+  private def inJobs(plan: SparkPlan, write: ArrowBatch => Unit): Unit = {
+    val partitions = new ArrowPartitions(plan.execute(), shape)
+    try new PartitionJobs(partitions).foreach(write)
+    finally partitions.dropAll()
+  }
+
+  private def executed[A](run: => A): A =
+    SQLExecution.withNewExecutionId(query, Some("plait"))(run)
+
+  private def isSmallLimit(plan: SparkPlan): Boolean = plan match {
+    case adaptive: AdaptiveSparkPlanExec => isSmallLimit(adaptive.inputPlan)
+    case limit: CollectLimitExec => limit.offset >= 0 && isSmall(limit.limit)
+    case limit: TakeOrderedAndProjectExec => isSmall(limit.limit)
+    case _ => false
+  }
+
+  private def isSmall(limit: Int): Boolean = limit >= 0 && limit <= ResultRows.SmallLimit
+}
+
+object ResultRows {
+
+  /** So many rows are brought to the driver at once. */
+  val SmallLimit = 1000
+}

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class OperationState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OPERATION_STATE_UNSPECIFIED: _ClassVar[OperationState]
+    OPERATION_STATE_QUEUED: _ClassVar[OperationState]
+    OPERATION_STATE_RUNNING: _ClassVar[OperationState]
+    OPERATION_STATE_FINISHED: _ClassVar[OperationState]
+    OPERATION_STATE_FAILED: _ClassVar[OperationState]
+    OPERATION_STATE_CANCELLED: _ClassVar[OperationState]
+OPERATION_STATE_UNSPECIFIED: OperationState
+OPERATION_STATE_QUEUED: OperationState
+OPERATION_STATE_RUNNING: OperationState
+OPERATION_STATE_FINISHED: OperationState
+OPERATION_STATE_FAILED: OperationState
+OPERATION_STATE_CANCELLED: OperationState
+
+class ExecuteRequest(_message.Message):
+    __slots__ = ("session", "sql", "named", "positional", "operation", "reattachable", "stack")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    POSITIONAL_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    REATTACHABLE_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    sql: str
+    named: _containers.MessageMap[str, Value]
+    positional: _containers.RepeatedCompositeFieldContainer[Value]
+    operation: str
+    reattachable: bool
+    stack: bool
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., operation: _Optional[str] = ..., reattachable: bool = ..., stack: bool = ...) -> None: ...
+
+class ExecuteResponse(_message.Message):
+    __slots__ = ("operation", "schema", "batch", "progress", "finished")
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    BATCH_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    operation: str
+    schema: Schema
+    batch: Batch
+    progress: Progress
+    finished: Finished
+    def __init__(self, operation: _Optional[str] = ..., schema: _Optional[_Union[Schema, _Mapping]] = ..., batch: _Optional[_Union[Batch, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ...) -> None: ...
+
+class AttachRequest(_message.Message):
+    __slots__ = ("session", "operation", "next_offset")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    operation: str
+    next_offset: int
+    def __init__(self, session: _Optional[str] = ..., operation: _Optional[str] = ..., next_offset: _Optional[int] = ...) -> None: ...
+
+class AttachResponse(_message.Message):
+    __slots__ = ("response",)
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    response: ExecuteResponse
+    def __init__(self, response: _Optional[_Union[ExecuteResponse, _Mapping]] = ...) -> None: ...
+
+class Schema(_message.Message):
+    __slots__ = ("arrow",)
+    ARROW_FIELD_NUMBER: _ClassVar[int]
+    arrow: bytes
+    def __init__(self, arrow: _Optional[bytes] = ...) -> None: ...
+
+class Batch(_message.Message):
+    __slots__ = ("offset", "rows", "arrow")
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    ARROW_FIELD_NUMBER: _ClassVar[int]
+    offset: int
+    rows: int
+    arrow: bytes
+    def __init__(self, offset: _Optional[int] = ..., rows: _Optional[int] = ..., arrow: _Optional[bytes] = ...) -> None: ...
+
+class Progress(_message.Message):
+    __slots__ = ("stages", "stages_done", "tasks", "tasks_done", "tasks_failed")
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    STAGES_DONE_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_DONE_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FAILED_FIELD_NUMBER: _ClassVar[int]
+    stages: int
+    stages_done: int
+    tasks: int
+    tasks_done: int
+    tasks_failed: int
+    def __init__(self, stages: _Optional[int] = ..., stages_done: _Optional[int] = ..., tasks: _Optional[int] = ..., tasks_done: _Optional[int] = ..., tasks_failed: _Optional[int] = ...) -> None: ...
+
+class Finished(_message.Message):
+    __slots__ = ("rows", "batches", "bytes", "milliseconds", "joins")
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    JOINS_FIELD_NUMBER: _ClassVar[int]
+    rows: int
+    batches: int
+    bytes: int
+    milliseconds: int
+    joins: _containers.RepeatedCompositeFieldContainer[JoinCounters]
+    def __init__(self, rows: _Optional[int] = ..., batches: _Optional[int] = ..., bytes: _Optional[int] = ..., milliseconds: _Optional[int] = ..., joins: _Optional[_Iterable[_Union[JoinCounters, _Mapping]]] = ...) -> None: ...
+
+class JoinCounters(_message.Message):
+    __slots__ = ("join", "metrics")
+    class MetricsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    JOIN_FIELD_NUMBER: _ClassVar[int]
+    METRICS_FIELD_NUMBER: _ClassVar[int]
+    join: str
+    metrics: _containers.ScalarMap[str, int]
+    def __init__(self, join: _Optional[str] = ..., metrics: _Optional[_Mapping[str, int]] = ...) -> None: ...
+
+class Value(_message.Message):
+    __slots__ = ("boolean", "long", "double", "string", "binary", "decimal", "date", "timestamp", "timestamp_ntz", "interval_microseconds")
+    BOOLEAN_FIELD_NUMBER: _ClassVar[int]
+    LONG_FIELD_NUMBER: _ClassVar[int]
+    DOUBLE_FIELD_NUMBER: _ClassVar[int]
+    STRING_FIELD_NUMBER: _ClassVar[int]
+    BINARY_FIELD_NUMBER: _ClassVar[int]
+    DECIMAL_FIELD_NUMBER: _ClassVar[int]
+    DATE_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_NTZ_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_MICROSECONDS_FIELD_NUMBER: _ClassVar[int]
+    boolean: bool
+    long: int
+    double: float
+    string: str
+    binary: bytes
+    decimal: str
+    date: str
+    timestamp: str
+    timestamp_ntz: str
+    interval_microseconds: int
+    def __init__(self, boolean: bool = ..., long: _Optional[int] = ..., double: _Optional[float] = ..., string: _Optional[str] = ..., binary: _Optional[bytes] = ..., decimal: _Optional[str] = ..., date: _Optional[str] = ..., timestamp: _Optional[str] = ..., timestamp_ntz: _Optional[str] = ..., interval_microseconds: _Optional[int] = ...) -> None: ...
+
+class CancelRequest(_message.Message):
+    __slots__ = ("session", "operation")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    operation: str
+    def __init__(self, session: _Optional[str] = ..., operation: _Optional[str] = ...) -> None: ...
+
+class CancelResponse(_message.Message):
+    __slots__ = ("state",)
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    state: OperationState
+    def __init__(self, state: _Optional[_Union[OperationState, str]] = ...) -> None: ...
+
+class ServerInfoRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ServerInfoResponse(_message.Message):
+    __slots__ = ("version", "spark_version", "scopes", "limits")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    SPARK_VERSION_FIELD_NUMBER: _ClassVar[int]
+    SCOPES_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    version: str
+    spark_version: str
+    scopes: _containers.RepeatedScalarFieldContainer[str]
+    limits: Limits
+    def __init__(self, version: _Optional[str] = ..., spark_version: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ...) -> None: ...
+
+class Limits(_message.Message):
+    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes")
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    RUNNING_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    REATTACH_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    rows: int
+    bytes: int
+    running: int
+    queued: int
+    queue_seconds: float
+    reattach_seconds: float
+    session_seconds: float
+    message_bytes: int
+    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ...) -> None: ...
+
+class ErrorDetail(_message.Message):
+    __slots__ = ("condition", "sql_state", "parameters", "position", "operation", "stack")
+    class ParametersEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    CONDITION_FIELD_NUMBER: _ClassVar[int]
+    SQL_STATE_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    condition: str
+    sql_state: str
+    parameters: _containers.ScalarMap[str, str]
+    position: Position
+    operation: str
+    stack: str
+    def __init__(self, condition: _Optional[str] = ..., sql_state: _Optional[str] = ..., parameters: _Optional[_Mapping[str, str]] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., operation: _Optional[str] = ..., stack: _Optional[str] = ...) -> None: ...
+
+class Position(_message.Message):
+    __slots__ = ("line", "column", "start", "stop", "fragment")
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    STOP_FIELD_NUMBER: _ClassVar[int]
+    FRAGMENT_FIELD_NUMBER: _ClassVar[int]
+    line: int
+    column: int
+    start: int
+    stop: int
+    fragment: str
+    def __init__(self, line: _Optional[int] = ..., column: _Optional[int] = ..., start: _Optional[int] = ..., stop: _Optional[int] = ..., fragment: _Optional[str] = ...) -> None: ...

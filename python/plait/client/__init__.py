@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of a Plait server: SQL in, rows or Arrow out. It needs no Spark and no JVM.
+
+from plait.client import Client
+
+with Client("db.example:15110", token="plait_...", tls=True) as client:
+    for row in client.sql("SELECT :a + 1 AS b", a=1):
+        print(row.b)
+"""
+
+try:
+    from plait.client.client import Client
+    from plait.client.cursor import Cursor
+    from plait.client.row import Row
+    from plait.client.tls import Tls
+except ModuleNotFoundError as error:
+    if error.name is None or error.name.startswith("plait"):
+        raise
+    from plait.errors import PlaitError
+
+    raise PlaitError(f"The client needs {error.name}: pip install 'plait[client]'.") from error
+from plait.errors import PlaitError, RemoteError
+
+__all__ = ["Client", "Cursor", "PlaitError", "RemoteError", "Row", "Tls"]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place where gRPC's errors become Plait's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from grpc_status import rpc_status
+
+from plait._proto import plait_pb2
+from plait.errors import RemoteError
+
+if TYPE_CHECKING:
+    import grpc
+
+
+def detail_of(error: grpc.RpcError) -> plait_pb2.ErrorDetail | None:
+    """Give what the server said itself; None where the connection failed on the way."""
+    try:
+        status = rpc_status.from_call(cast("grpc.Call", error))
+    except ValueError:  # the status and its details do not agree
+        return None
+    for packed in () if status is None else status.details:
+        detail = plait_pb2.ErrorDetail()
+        if packed.Unpack(detail):
+            return detail
+    return None
+
+
+def from_rpc(error: grpc.RpcError, address: str) -> RemoteError:
+    """Make an error of a call that failed."""
+    code = error.code().name
+    detail = detail_of(error)
+    if detail is None:
+        return RemoteError(_connection(code, error.details() or "", address), status=code)
+    position: dict[str, int | str] | None = None
+    if detail.HasField("position"):
+        place = detail.position
+        position = {
+            "line": place.line,
+            "column": place.column,
+            "start": place.start,
+            "stop": place.stop,
+            "fragment": place.fragment,
+        }
+    return RemoteError(
+        error.details() or code,
+        status=code,
+        condition=detail.condition,
+        sql_state=detail.sql_state,
+        parameters=dict(detail.parameters),
+        position=position,
+        operation=detail.operation,
+        stack=detail.stack,
+    )
+
+
+def _connection(code: str, details: str, address: str) -> str:
+    match code:
+        case "UNAVAILABLE":
+            return (
+                f"No Plait server answers at {address}: is it running, and does it speak "
+                f"{'TLS' if 'SSL' in details or 'Handshake' in details else 'what you speak'}? "
+                f"({details})"
+            )
+        case "DEADLINE_EXCEEDED":
+            return "The deadline has passed, and the operation was cancelled."
+        case "UNIMPLEMENTED":
+            return f"The server at {address} is no Plait server, or an older one. ({details})"
+    return f"The call to {address} failed with {code}: {details}"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server put together: port, credentials, health, reflection, and an orderly end."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from concurrent import futures
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from plait._proto import plait_pb2, plait_pb2_grpc
+from plait.errors import PlaitError
+from plait.server.credentials import CertificateFiles
+from plait.server.engine import Engine, SparkEngine
+from plait.server.registry import Registry
+from plait.server.service import PlaitService
+
+if TYPE_CHECKING:
+    from plait.server.config import Config
+
+log = logging.getLogger("plait.server")
+
+SERVICE = plait_pb2.DESCRIPTOR.services_by_name["PlaitService"].full_name
+
+# Threads for calls that do not stream.
+SHORT_CALLS = 16
+
+# Seconds for which calls may end by themselves after their operations have.
+GRACE = 2.0
+
+# A connection without a sign of life for so long is closed; milliseconds.
+KEEPALIVE = 30_000
+
+
+@dataclass
+class Served:
+    """A server that listens."""
+
+    port: int
+    registry: Registry[Any]
+    _server: grpc.Server
+    _health: health.HealthServicer
+    _drain_seconds: float
+
+    def stop(self) -> None:
+        """Take nothing new, let operations end for a while, cancel the rest, close the port."""
+        self._health.enter_graceful_shutdown()
+        self.registry.close(self._drain_seconds)
+        self._server.stop(GRACE).wait()
+
+
+def serve(config: Config, engine: Engine) -> Served:
+    """Open the port; returns when calls are taken."""
+    limits = config.server
+    registry: Registry[Any] = Registry(limits, engine.open_session)
+    # A streaming call holds a thread while its client reads, and one that waits does too.
+    threads = limits.running * 2 + limits.queued + SHORT_CALLS
+    server = grpc.server(
+        futures.ThreadPoolExecutor(threads, thread_name_prefix="plait-call"),
+        maximum_concurrent_rpcs=threads,
+        options=[
+            ("grpc.max_send_message_length", limits.message_bytes),
+            ("grpc.max_receive_message_length", limits.message_bytes),
+            ("grpc.keepalive_time_ms", KEEPALIVE),
+            ("grpc.keepalive_timeout_ms", KEEPALIVE),
+            ("grpc.http2.min_ping_interval_without_data_ms", KEEPALIVE // 3),
+            ("grpc.so_reuseport", 0),
+        ],
+    )
+    plait_pb2_grpc.add_PlaitServiceServicer_to_server(
+        PlaitService(config, engine, registry), server
+    )
+    healthy = health.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+    names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    reflection.enable_server_reflection(names, server)
+    port = _listen(server, config)
+    server.start()
+    for name in ("", SERVICE):
+        healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
+    return Served(port, registry, server, healthy, limits.drain_seconds)
+
+
+def _listen(server: grpc.Server, config: Config) -> int:
+    address = f"{_bracketed(config.server.host)}:{config.server.port}"
+    try:
+        if config.tls is None:
+            return int(server.add_insecure_port(address))
+        return int(server.add_secure_port(address, CertificateFiles(config.tls).credentials()))
+    except RuntimeError:
+        raise PlaitError(
+            f"The server cannot listen on {address}: the port is taken, or the address is none of "
+            "this machine's. Port 0 takes a free one."
+        ) from None
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def run(config: Config) -> None:
+    """Start Spark, serve until SIGTERM or SIGINT, and stop in order.
+
+    Prints `listening on HOST:PORT` when calls are taken.
+    """
+    import plait
+
+    spark = plait.session(**config.spark)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    served = serve(config, SparkEngine(spark, config.server))
+    print(f"listening on {config.server.host}:{served.port}", flush=True)
+    stop.wait()
+    log.info("stopping")
+    served.stop()
+    spark.stop()
+    log.info("stopped")

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of `plait serve`, from a TOML file, the environment and the command line.
+
+    [server]                            [tls]                       [spark]
+    host = "127.0.0.1"                  certificate = "s.pem"       "spark.master" = "local[*]"
+    port = 15110                        key = "s.key"
+    running = 8                         client_ca = "ca.pem"        [[token]]
+    allow_paths = ["/data"]                                         name = "dashboard"
+                                                                    sha256 = "9f86d0..."
+                                                                    scopes = ["read"]
+
+Of `[server]` each key may come from the environment, PLAIT_SERVER_PORT=0 as an example; what the
+command line says wins over the environment, and that over the file.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from plait.errors import PlaitError
+
+SCOPES = ("read", "stream", "admin")
+
+# What a client may SET in its session, beside what the guard in the JVM allows by itself.
+PREFIX = "PLAIT_SERVER_"
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the server listens, and its limits; a limit of 0 is none.
+
+    Seconds: ``queue_seconds`` (of waiting for a place), ``reattach_seconds`` (for which an
+    operation whose client has gone waits for Attach), ``session_seconds`` (after which an idle
+    session ends), ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
+    ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
+    ``message_bytes`` (of a gRPC message). ``rows`` and ``bytes`` bound a result, ``running`` and
+    ``queued`` the operations of all clients, ``sessions`` the sessions.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 15110
+    running: int = 8
+    queued: int = 64
+    sessions: int = 256
+    rows: int = 0
+    bytes: int = 0
+    queue_seconds: float = 60.0
+    reattach_seconds: float = 30.0
+    session_seconds: float = 1800.0
+    drain_seconds: float = 30.0
+    batch_bytes: int = 1 << 20
+    replay_bytes: int = 8 << 20
+    message_bytes: int = 64 << 20
+    stacks: bool = False
+    allow_paths: tuple[str, ...] = ()
+    allow_conf: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ("read",)
+
+
+@dataclass(frozen=True)
+class Tls:
+    """PEM files; ``client_ca`` makes clients show a certificate that it has signed."""
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token by its hash, what it is called in logs, and what it allows."""
+
+    name: str
+    sha256: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Config:
+    """All of it."""
+
+    server: Server = field(default_factory=Server)
+    tls: Tls | None = None
+    tokens: tuple[Token, ...] = ()
+    spark: Mapping[str, str] = field(default_factory=dict)
+
+
+def load(file: Path | None, environment: Mapping[str, str], arguments: Mapping[str, Any]) -> Config:
+    """Read the settings, later sources over earlier ones, and check them.
+
+    >>> load(None, {"PLAIT_SERVER_PORT": "0"}, {"running": 2}).server.port
+    0
+    """
+    told = _read(file) if file else {}
+    _known("the file", told, ("server", "tls", "token", "spark"))
+    server = _server(Server(), told.get("server", {}), "[server]")
+    of_environment = {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environment.items()
+        if name.startswith(PREFIX)
+    }
+    server = _server(server, of_environment, f"{PREFIX}*")
+    server = _server(server, arguments, "the command line")
+    config = Config(
+        server,
+        _tls(told["tls"]) if "tls" in told else None,
+        tuple(_token(entry) for entry in told.get("token", ())),
+        {key: str(value) for key, value in told.get("spark", {}).items()},
+    )
+    check(config)
+    return config
+
+
+def check(config: Config) -> None:
+    """Refuse what would be unsafe or cannot work."""
+    if not is_loopback(config.server.host) and not (config.tls and config.tokens):
+        raise PlaitError(
+            f"{config.server.host} can be reached from other machines, and this server has "
+            f"{'no tokens' if config.tls else 'no TLS'}: give it [tls] and at least one [[token]] "
+            "in its file, or let it listen on 127.0.0.1."
+        )
+    for scopes in (config.server.scopes, *(token.scopes for token in config.tokens)):
+        if unknown := set(scopes) - set(SCOPES):
+            raise PlaitError(
+                f"There is no scope {', '.join(sorted(unknown))}: scopes are {', '.join(SCOPES)}."
+            )
+    for name in ("running", "sessions", "batch_bytes", "message_bytes"):
+        if getattr(config.server, name) < 1:
+            raise PlaitError(f"{name} must be at least 1.")
+    if config.server.batch_bytes * 2 > config.server.message_bytes:
+        raise PlaitError("message_bytes must be at least twice batch_bytes: a batch is a message.")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server that listens on ``host``.
+
+    >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except OSError as error:
+        raise PlaitError(f"{file} cannot be read: {error.strerror}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise PlaitError(f"{file} is not TOML: {error}.") from error
+
+
+def _known(where: str, told: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    if unknown := [name for name in told if name not in names]:
+        raise PlaitError(
+            f"{where} has {', '.join(unknown)}, which Plait does not know; it knows "
+            f"{', '.join(names)}."
+        )
+
+
+def _server(server: Server, told: Mapping[str, Any], where: str) -> Server:
+    kinds = {entry.name: type(entry.default) for entry in fields(Server)}
+    _known(where, told, tuple(kinds))
+    return replace(
+        server, **{name: _of_kind(name, kinds[name], value) for name, value in told.items()}
+    )
+
+
+def _of_kind(name: str, kind: type, value: Any) -> Any:
+    try:
+        if kind is tuple:
+            parts = value.split(",") if isinstance(value, str) else value
+            return tuple(str(part).strip() for part in parts if str(part).strip())
+        if kind is bool and isinstance(value, str):
+            return {"true": True, "false": False}[value.lower()]
+        if kind in (int, float) and isinstance(value, bool):
+            raise ValueError
+        return kind(value)
+    except (ValueError, TypeError, KeyError):
+        raise PlaitError(f"{name} must be of the kind {kind.__name__}, not {value!r}.") from None
+
+
+def _tls(told: Mapping[str, Any]) -> Tls:
+    _known("[tls]", told, ("certificate", "key", "client_ca"))
+    if not {"certificate", "key"} <= set(told):
+        raise PlaitError("[tls] must name a certificate and its key, both PEM files.")
+    ca = told.get("client_ca")
+    return Tls(Path(told["certificate"]), Path(told["key"]), Path(ca) if ca else None)
+
+
+def _token(told: Mapping[str, Any]) -> Token:
+    _known("[[token]]", told, ("name", "sha256", "scopes"))
+    name, digest = str(told.get("name", "")), str(told.get("sha256", "")).lower()
+    if not name or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise PlaitError(
+            "A [[token]] has a name and the sha256 of its token, 64 hexadecimal digits: "
+            "`plait token NAME` makes both."
+        )
+    return Token(name, digest, tuple(told.get("scopes", ("read",))))

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements on Spark: sessions of the JVM, and the frames of what runs in them.
+
+The JVM admits a statement, runs it, and writes Arrow to a socket of its own on the loopback
+interface; this module only reads there. No row becomes a Python object.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from plait import _jvm
+from plait.server.frames import Frame, frames
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from plait.server.config import Server
+    from plait.server.operation import Source
+
+# A parameter as the JVM reads it: {"type": "long", "value": "3"}; None is NULL.
+Parameter: TypeAlias = Mapping[str, str] | None
+
+# A session of the JVM.
+JvmSession: TypeAlias = Any
+
+# Seconds within which the JVM answers at its own socket.
+PATIENCE = 10.0
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is to be run, and what its caller may do."""
+
+    operation: str
+    sql: str
+    named: Mapping[str, Parameter]
+    positional: Sequence[Parameter]
+    scopes: Sequence[str]
+    stack: bool = False
+
+
+class Engine(Protocol):
+    """What the service needs of Spark; tests bring one of their own."""
+
+    def open_session(self) -> Any:
+        """Make a session: temporary views, variables and settings of its own."""
+        ...
+
+    def start(self, session: Any, statement: Statement) -> Source:
+        """Run a statement in a session; returns at once."""
+        ...
+
+    def versions(self) -> tuple[str, str]:
+        """Tell the versions of Plait and Spark."""
+        ...
+
+
+class SparkEngine:
+    """The engine over a classic PySpark session that has Plait's jar."""
+
+    def __init__(self, spark: SparkSession, limits: Server) -> None:
+        """Take ``spark`` as the parent of all sessions; it stays the caller's to stop."""
+        self._spark = spark
+        self._remote = _jvm.remote(spark)
+        self._limits = limits
+
+    def open_session(self) -> JvmSession:
+        """Make a session of the JVM: the catalog is shared, all else its own."""
+        return _jvm.session(self._spark).newSession()
+
+    def start(self, session: JvmSession, statement: Statement) -> Source:
+        """Run a statement in the JVM; returns when its frames can be read."""
+        # Clients choose their operations' ids, two of them perhaps the same one.
+        number = uuid.uuid4().hex
+        request = {"operation": number, **self._request(statement)}
+        port, secret = str(self._remote.start(session, json.dumps(request))).split()
+        return JvmSource(self._remote, number, int(port), secret)
+
+    def versions(self) -> tuple[str, str]:
+        """Tell the versions of Plait and Spark."""
+        from plait.session import version
+
+        return version(), str(self._spark.version)
+
+    def running(self) -> int:
+        """Count the operations that the JVM runs."""
+        return int(self._remote.running())
+
+    def _request(self, statement: Statement) -> dict[str, Any]:
+        limits = self._limits
+        return {
+            "sql": statement.sql,
+            "named": dict(statement.named),
+            "positional": list(statement.positional),
+            "scopes": list(statement.scopes),
+            "folders": list(limits.allow_paths),
+            "confKeys": list(limits.allow_conf),
+            "batchBytes": limits.batch_bytes,
+            "maxRows": limits.rows,
+            "maxBytes": limits.bytes,
+            "stack": statement.stack and limits.stacks,
+        }
+
+
+class JvmSource:
+    """The frames of one operation of the JVM."""
+
+    def __init__(self, remote: Any, operation: str, port: int, secret: str) -> None:
+        """Connect, and say the secret."""
+        self._remote = remote
+        self._operation = operation
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._socket.settimeout(None)
+        self._socket.sendall(secret.encode("ascii"))
+        self._stream = self._socket.makefile("rb", buffering=1 << 16)
+
+    def __iter__(self) -> Iterator[Frame]:
+        """Give the frames, up to the last; waits where the JVM works."""
+        return frames(self._stream)
+
+    def cancel(self) -> None:
+        """End the statement and its jobs."""
+        self._remote.cancel(self._operation)
+
+    def close(self) -> None:
+        """End the connection; a thread that reads from it is woken."""
+        with suppress(OSError):  # it is closed already
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()

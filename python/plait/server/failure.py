@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why an operation failed, and the gRPC status that says so.
+
+| kind | status | is |
+|---|---|---|
+| statement | INVALID_ARGUMENT | it cannot be parsed or analysed, or a value made it fail |
+| refused | PERMISSION_DENIED | the caller's token does not allow it |
+| limit | RESOURCE_EXHAUSTED | the result or the queue is too long |
+| cancelled | CANCELLED | its client, or the server's end, has stopped it |
+| deadline | DEADLINE_EXCEEDED | the call's deadline has passed |
+| request | INVALID_ARGUMENT | the request itself is wrong |
+| unauthenticated | UNAUTHENTICATED | no token, or one that the server does not know |
+| missing | NOT_FOUND | there is no such operation |
+| exists | ALREADY_EXISTS | there is one of that id already |
+| behind | OUT_OF_RANGE | the batch that is asked for is not kept any more |
+| displaced | ABORTED | another call reads the operation now |
+| ending | UNAVAILABLE | the server is shutting down |
+| internal | INTERNAL | anything else |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from plait.errors import PlaitError
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a statement: line and column from 1 (0: not known), characters from 0."""
+
+    line: int = 0
+    column: int = 0
+    start: int = 0
+    stop: int = 0
+    fragment: str = ""
+
+
+@dataclass(eq=False)
+class Failure(PlaitError):
+    """What an operation or a call failed with; ``condition`` is the error's name."""
+
+    kind: str
+    condition: str
+    message: str
+    sql_state: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+    place: Place | None = None
+    stack: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def from_json(told: dict[str, Any]) -> Failure:
+    """Make a failure of what the JVM tells.
+
+    >>> from_json({"kind": "refused", "condition": "PATH_NOT_ALLOWED", "message": "no"}).kind
+    'refused'
+    """
+    place = told.get("position")
+    return Failure(
+        told["kind"],
+        told.get("condition", ""),
+        told["message"],
+        told.get("sqlState", ""),
+        dict(told.get("parameters", {})),
+        None if place is None else Place(**place),
+        told.get("stack", ""),
+    )
+
+
+def request(message: str) -> Failure:
+    """Say what is wrong with a request."""
+    return Failure("request", "INVALID_REQUEST", message)
+
+
+def missing(operation: str) -> Failure:
+    """Say that there is no such operation, to this caller."""
+    return Failure(
+        "missing",
+        "OPERATION_NOT_FOUND",
+        f"There is no operation {operation!r} in this session: it never began here, it was ended "
+        "and forgotten, or the server has been restarted.",
+    )

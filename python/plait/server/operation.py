@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One operation: its result on the way from the JVM to whoever reads it.
+
+    JVM  --frames-->  pump thread  --batches-->  [ kept | waiting ]  --items-->  the one reader
+                                                        ^ next offset
+
+1. The pump stops taking frames while batches of ``ahead_bytes`` wait for the reader, and with it
+   the JVM stops making them: a reader who is slow, or away, makes the server hold no more.
+2. Batches that were handed out are kept, up to ``replay_bytes``, the newest in any case: a reader
+   whose connection broke takes up at the offset it has not seen.
+3. There is one reader at a time; a new one displaces the old one.
+4. What ends first decides: the result's last frame, a failure, or `stop`. A failure of the
+   statement comes after the rows before it, one by `stop` at once. Afterwards nothing changes but
+   that the batches are dropped by `forget`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from plait.errors import PlaitError
+from plait.server.failure import Failure, from_json
+from plait.server.frames import Columns, Ended, Failed, Frame, Progressed, Rows
+
+
+class State(Enum):
+    """Where an operation is; the last three are its end."""
+
+    QUEUED = 1
+    RUNNING = 2
+    FINISHED = 3
+    FAILED = 4
+    CANCELLED = 5
+
+    @property
+    def is_end(self) -> bool:
+        """Whether nothing comes after it."""
+        return self in (State.FINISHED, State.FAILED, State.CANCELLED)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows, and their place among the batches of the result."""
+
+    offset: int
+    rows: int
+    arrow: bytes
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end of a whole result."""
+
+    batches: int
+    seconds: float
+    counts: dict[str, Any]
+
+
+Item = Columns | Batch | Progressed | Finished
+
+
+class Source(Protocol):
+    """Where the frames of a result come from."""
+
+    def __iter__(self) -> Iterator[Frame]:
+        """Give the frames, up to the last."""
+        ...
+
+    def cancel(self) -> None:
+        """End the statement and its jobs."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection to the JVM."""
+        ...
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many bytes of batches are held: waiting for the reader, and kept for another one."""
+
+    ahead_bytes: int
+    replay_bytes: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reader's turn; `close` may come from another thread than the one that iterates."""
+
+    operation: Operation
+    reader: int
+
+    def __iter__(self) -> Iterator[Item]:
+        """Give the items, up to the end; a failure of the operation is raised."""
+        return self.operation.items(self.reader)
+
+    def close(self) -> None:
+        """End the turn."""
+        self.operation.leave(self.reader)
+
+
+class Operation:
+    """A statement that runs, and its result; see the conventions above."""
+
+    def __init__(
+        self,
+        name: str,
+        room: Room,
+        deadline: float | None = None,
+        when_ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Make one that is queued; ``deadline`` by the clock `time.monotonic`.
+
+        ``when_ended`` is called once, by any thread.
+        """
+        self.name = name
+        self.deadline = deadline
+        self.began = time.monotonic()
+        self.detached_since: float | None = None  # since when nobody has read
+        self._room = room
+        self._when_ended = when_ended
+        self._state = State.QUEUED
+        self._changed = threading.Condition()
+        self._source: Source | None = None
+        self._columns: Columns | None = None
+        self._batches: deque[Batch] = deque()  # of consecutive offsets
+        self._bytes = 0  # of them all
+        self._waiting_bytes = 0  # of those from _handed on
+        self._next = 0  # the offset of the next batch from the JVM
+        self._handed = 0  # the offset of the next batch for the reader
+        self._progress: Progressed | None = None
+        self._end: Finished | Failure | None = None
+        self._reader = 0  # the number of the reader
+
+    @property
+    def state(self) -> State:
+        """Where it is."""
+        return self._state
+
+    @property
+    def kept_bytes(self) -> int:
+        """How many bytes of batches it holds."""
+        return self._bytes
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody reads it."""
+        return self.detached_since is None
+
+    def start(self, source: Source) -> None:
+        """Take the frames of ``source`` from now on, in a thread of its own."""
+        with self._changed:
+            if self._end is not None:  # stopped while it was queued
+                source.cancel()
+                source.close()
+                return
+            self._source = source
+            self._state = State.RUNNING
+        threading.Thread(
+            target=self._pump, args=(source,), name=f"plait-pump-{self.name}", daemon=True
+        ).start()
+
+    def stop(self, failure: Failure) -> None:
+        """End it with ``failure``, unless it has ended; its jobs end too."""
+        with self._changed:
+            if self._end is not None:
+                return
+            self._finish(failure)
+            self._handed, self._waiting_bytes = self._next, 0
+            source = self._source
+        self._when_ended()
+        if source is not None:
+            source.cancel()
+            source.close()
+
+    def forget(self) -> None:
+        """Drop the batches; whoever still asks for one is told that it is not kept."""
+        with self._changed:
+            self._batches.clear()
+            self._bytes = self._waiting_bytes = 0
+
+    def read(self, offset: int = 0) -> Reading:
+        """Begin to read: the schema, the batches from ``offset`` on, and the end.
+
+        Displaces the reader before.
+        """
+        with self._changed:
+            self._reader += 1
+            reader = self._reader
+            self.detached_since = None
+            self._rewind(offset)
+            self._changed.notify_all()
+        return Reading(self, reader)
+
+    def leave(self, reader: int) -> None:
+        """Let go of a reader, who may be waiting; nothing happens if another one reads."""
+        with self._changed:
+            if reader == self._reader:
+                self._reader += 1
+                self.detached_since = time.monotonic()
+                self._changed.notify_all()
+
+    def items(self, reader: int) -> Iterator[Item]:
+        """Give what the reader of that number has not seen; a failure is raised."""
+        told_columns = False
+        progress: Progressed | None = None
+        try:
+            # Invariant: the reader has seen all batches below _handed that it asked for.
+            while True:
+                with self._changed:
+                    while not self._news(reader, told_columns, progress):
+                        self._changed.wait()
+                    item = self._take(reader, told_columns, progress)
+                if isinstance(item, Failure):
+                    raise item
+                told_columns = told_columns or isinstance(item, Columns)
+                progress = item if isinstance(item, Progressed) else progress
+                yield item
+                if isinstance(item, Finished):
+                    return
+        finally:
+            self.leave(reader)
+
+    def _news(self, reader: int, told_columns: bool, progress: Progressed | None) -> bool:
+        return (
+            reader != self._reader
+            or self._end is not None
+            or (self._columns is not None and not told_columns)
+            or self._handed < self._next
+            or self._progress is not progress
+        )
+
+    def _take(self, reader: int, told_columns: bool, progress: Progressed | None) -> Item | Failure:
+        if reader != self._reader:
+            return Failure(
+                "displaced",
+                "OPERATION_TAKEN_UP",
+                f"Another call reads the operation {self.name!r} now.",
+            )
+        if self._columns is not None and not told_columns:
+            return self._columns
+        if self._handed < self._next:
+            return self._hand_out()
+        if self._end is not None:
+            return self._end
+        assert self._progress is not None
+        return self._progress
+
+    def _hand_out(self) -> Batch | Failure:
+        if not self._batches:
+            return self._not_kept(self._handed)
+        batch = self._batches[self._handed - self._batches[0].offset]
+        self._handed += 1
+        self._waiting_bytes -= len(batch.arrow)
+        # The batch that was handed out last is kept however large it is.
+        while (
+            self._bytes - self._waiting_bytes > self._room.replay_bytes
+            and self._batches[0].offset < self._handed - 1
+        ):
+            self._bytes -= len(self._batches.popleft().arrow)
+        self._changed.notify_all()
+        return batch
+
+    def _rewind(self, offset: int) -> None:
+        first = self._batches[0].offset if self._batches else self._next
+        if not first <= offset <= self._next:
+            raise self._not_kept(offset)
+        self._handed = offset
+        self._waiting_bytes = sum(
+            len(batch.arrow) for batch in self._batches if batch.offset >= offset
+        )
+
+    def _not_kept(self, offset: int) -> Failure:
+        first = self._batches[0].offset if self._batches else self._next
+        return Failure(
+            "behind",
+            "BATCH_NOT_KEPT",
+            f"Batch {offset} of the operation {self.name!r} is not kept: it can be taken up at "
+            f"batch {first} to {self._next}. Run the statement again.",
+        )
+
+    def _pump(self, source: Source) -> None:
+        try:
+            with closing(source):
+                for frame in source:
+                    if not self._took(frame):
+                        break
+        except (OSError, ValueError, PlaitError) as error:
+            failure = Failure("internal", "RESULT_BROKEN", f"The result broke off: {error}")
+            with self._changed:
+                stopped = self._end is not None
+                if not stopped:
+                    self._finish(failure)
+            if not stopped:
+                self._when_ended()
+
+    def _took(self, frame: Frame) -> bool:
+        """Take a frame in, and wait until there is room for another; False where none comes."""
+        with self._changed:
+            if self._end is not None:  # stopped
+                return False
+            self._take_in(frame)
+            while self._waiting_bytes >= self._room.ahead_bytes and self._end is None:
+                self._changed.wait()
+            last = isinstance(frame, Ended | Failed)
+        if last:
+            self._when_ended()
+        return not last
+
+    def _take_in(self, frame: Frame) -> None:
+        match frame:
+            case Columns():
+                self._columns = frame
+            case Rows(rows, arrow):
+                self._batches.append(Batch(self._next, rows, arrow))
+                self._next += 1
+                self._bytes += len(arrow)
+                self._waiting_bytes += len(arrow)
+            case Progressed():
+                self._progress = frame
+            case Ended(counts):
+                seconds = time.monotonic() - self.began
+                self._finish(Finished(self._next, seconds, counts))
+            case Failed(told):
+                self._finish(from_json(told))
+        self._changed.notify_all()
+
+    def _finish(self, end: Finished | Failure) -> None:
+        self._end = end
+        if isinstance(end, Finished):
+            self._state = State.FINISHED
+        else:
+            cancelled = end.kind in ("cancelled", "deadline", "ending")
+            self._state = State.CANCELLED if cancelled else State.FAILED
+        self._changed.notify_all()

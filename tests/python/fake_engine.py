@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine without Spark: statements are small programs that say which frames come, and when.
+
+rows N        N batches of three rows each
+hang          nothing, until it is cancelled
+fail          a failure of a statement
+break         the connection to the JVM ends
+never         the engine itself raises
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from plait.server.frames import BrokenResult, Columns, Ended, Failed, Frame, Progressed, Rows
+
+if TYPE_CHECKING:
+    from plait.server.engine import Statement
+
+SCHEMA = pa.schema([("n", pa.int64()), ("text", pa.string())])
+PROGRESS = {"stages": 1, "stagesDone": 0, "tasks": 2, "tasksDone": 1, "tasksFailed": 0}
+
+
+def batch(number: int) -> pa.RecordBatch:
+    """Make the batch of that number: rows 3n, 3n + 1 and 3n + 2."""
+    values = [number * 3 + place for place in range(3)]
+    return pa.record_batch([values, [f"row {value}" for value in values]], schema=SCHEMA)
+
+
+@dataclass
+class FakeSource:
+    """The frames of a program."""
+
+    statement: Statement
+    made: int = 0
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def __iter__(self) -> Iterator[Frame]:
+        yield Columns(SCHEMA.serialize().to_pybytes())
+        rows = 0
+        for step in self.statement.sql.split(";"):
+            match step.split():
+                case ["rows", count]:
+                    for number in range(int(count)):
+                        self.made += 1
+                        rows += 3
+                        yield Rows(3, batch(number).serialize().to_pybytes())
+                case ["hang"]:
+                    yield Progressed(PROGRESS)
+                    self.cancelled.wait(60)
+                    raise BrokenResult("closed")
+                case ["fail"]:
+                    place = {"line": 1, "column": 8, "start": 7, "stop": 7, "fragment": "x"}
+                    yield Failed(
+                        {
+                            "kind": "statement",
+                            "condition": "UNRESOLVED_COLUMN",
+                            "sqlState": "42703",
+                            "message": "There is no column x.",
+                            "parameters": {"objectName": "`x`"},
+                            "position": place,
+                        }
+                    )
+                    return
+                case ["break"]:
+                    raise BrokenResult("The JVM is gone.")
+        yield Ended({"rows": rows, "bytes": rows * 8, "joins": []})
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+@dataclass
+class FakeEngine:
+    """Keeps what it was asked for."""
+
+    sources: list[FakeSource] = field(default_factory=list)
+    sessions: int = 0
+
+    def open_session(self) -> int:
+        self.sessions += 1
+        return self.sessions
+
+    def start(self, session: int, statement: Statement) -> FakeSource:
+        del session
+        if statement.sql == "never":
+            raise RuntimeError("the engine is broken")
+        self.sources.append(FakeSource(statement))
+        return self.sources[-1]
+
+    def versions(self) -> tuple[str, str]:
+        return "0.1", "4.3.0"

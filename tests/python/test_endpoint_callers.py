@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: tokens, certificates, and what callers see of one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import trustme
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.python.endpoint import Endpoint
+
+from plait._proto import plait_pb2
+from plait.client import PlaitError, RemoteError, Tls
+from plait.server import config
+from plait.server.callers import digest
+
+ALICE = config.Token("alice", digest("alice's"), ("read", "admin"))
+BOB = config.Token("bob", digest("bob's"), ("read",))
+
+Start = Callable[..., Endpoint]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[Endpoint] = []
+
+    def start(**settings: Any) -> Endpoint:
+        started.append(Endpoint.start(**settings))
+        return started[-1]
+
+    yield start
+    for endpoint in started:
+        endpoint.stop()
+
+
+class Authority:
+    """An authority, and the PEM files of those whom it vouches for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ca = trustme.CA()
+        self.file = folder / "ca.pem"
+        self._ca.cert_pem.write_to_path(str(self.file))
+
+    def issue(self, name: str, *hosts: str) -> tuple[Path, Path]:
+        issued = self._ca.issue_cert(*hosts, common_name=name)
+        certificate, key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
+        issued.private_key_pem.write_to_path(str(key))
+        certificate.write_bytes(b"".join(part.bytes() for part in issued.cert_chain_pems))
+        return certificate, key
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+@pytest.mark.parametrize("token", [None, "nobody's", "alice", "", "alice's "])
+def test_a_call_without_a_known_token_is_unauthenticated(start: Start, token: str | None) -> None:
+    endpoint = start(tokens=(ALICE, BOB))
+    if token == "alice's ":  # spaces around a token are not part of it
+        assert list(endpoint.client(token=token).info().scopes) == ["read", "admin"]
+        return
+    with pytest.raises(RemoteError, match=r"token") as caught:
+        list(endpoint.client(token=token).sql("rows 1"))
+    assert caught.value.status == "UNAUTHENTICATED"
+    assert endpoint.engine.sources == []
+
+
+def test_a_token_gives_its_scopes_to_its_statements(start: Start) -> None:
+    endpoint = start(tokens=(ALICE, BOB))
+    for token, scopes in (("alice's", ("read", "admin")), ("bob's", ("read",))):
+        list(endpoint.client(token=token).sql("rows 1"))
+        assert endpoint.source.statement.scopes == scopes
+
+
+def test_one_caller_neither_reads_nor_cancels_what_another_runs(start: Start) -> None:
+    endpoint = start(tokens=(ALICE, BOB))
+    alice = endpoint.client(token="alice's", session="s")
+    bob = endpoint.client(token="bob's", session="s")
+    cursor = alice.sql("hang")
+    source = endpoint.source
+    for call, request in (
+        (bob._stub.Cancel, plait_pb2.CancelRequest(session="s", operation=cursor.id)),
+        (bob._stub.Attach, plait_pb2.AttachRequest(session="s", operation=cursor.id)),
+    ):
+        with pytest.raises(grpc.RpcError, match="There is no operation"):
+            answer = call(request, metadata=bob._metadata)
+            list(answer)
+    assert not source.cancelled.is_set()
+    cursor.cancel()
+
+
+def test_sessions_of_one_name_are_two_sessions_of_two_callers(start: Start) -> None:
+    endpoint = start(tokens=(ALICE, BOB))
+    for token in ("alice's", "bob's", "alice's"):
+        list(endpoint.client(token=token, session="same").sql("rows 1"))
+    assert endpoint.engine.sessions == 2
+
+
+def test_health_needs_no_token(start: Start) -> None:
+    endpoint = start(tokens=(ALICE,))
+    with grpc.insecure_channel(f"localhost:{endpoint.port}") as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        for service in ("", "plait.v1.PlaitService"):
+            answer = stub.Check(health_pb2.HealthCheckRequest(service=service))
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_with_tls_a_client_that_trusts_the_authority_is_served(
+    start: Start, authority: Authority
+) -> None:
+    endpoint = start(tls=config.Tls(*authority.issue("server", "localhost")), tokens=(BOB,))
+    client = endpoint.client(tls=Tls(ca=authority.file), token="bob's")
+    assert client.sql("rows 2").arrow().num_rows == 6
+
+
+def test_with_tls_a_client_without_it_or_without_the_authority_is_not_served(
+    start: Start, authority: Authority
+) -> None:
+    endpoint = start(tls=config.Tls(*authority.issue("server", "localhost")))
+    for tls in (False, True):
+        with pytest.raises(RemoteError, match="No Plait server answers") as caught:
+            endpoint.client(tls=tls, timeout=3).info()
+        assert caught.value.status == "UNAVAILABLE"
+
+
+def test_with_a_client_authority_only_clients_with_its_certificates_are_served(
+    start: Start, authority: Authority
+) -> None:
+    server = config.Tls(*authority.issue("server", "localhost"), client_ca=authority.file)
+    endpoint = start(tls=server)
+    certificate, key = authority.issue("carol", "carol.example")
+    known = endpoint.client(tls=Tls(authority.file, certificate, key))
+    assert known.sql("rows 1").arrow().num_rows == 3
+    with pytest.raises(RemoteError):
+        endpoint.client(tls=Tls(authority.file), timeout=3).info()
+
+
+def test_clients_with_different_certificates_are_different_callers(
+    start: Start, authority: Authority
+) -> None:
+    server = config.Tls(*authority.issue("server", "localhost"), client_ca=authority.file)
+    endpoint = start(tls=server)
+    for name in ("carol", "dave"):
+        tls = Tls(authority.file, *authority.issue(name, f"{name}.example"))
+        list(endpoint.client(tls=tls, session="same").sql("rows 1"))
+    assert endpoint.engine.sessions == 2
+
+
+def test_a_renewed_certificate_is_used_without_a_restart(
+    start: Start, authority: Authority, tmp_path: Path
+) -> None:
+    files = authority.issue("server", "localhost")
+    endpoint = start(tls=config.Tls(*files))
+    assert endpoint.client(tls=Tls(ca=authority.file)).info().version == "0.1"
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other")
+    for old, new in zip(files, other.issue("server", "localhost"), strict=True):
+        old.write_bytes(new.read_bytes())
+    assert endpoint.client(tls=Tls(ca=other.file)).info().version == "0.1"
+
+
+def test_a_broken_certificate_file_leaves_the_old_one_in_use(
+    start: Start, authority: Authority
+) -> None:
+    certificate, key = authority.issue("server", "localhost")
+    endpoint = start(tls=config.Tls(certificate, key))
+    certificate.write_text("no PEM")
+    assert endpoint.client(tls=Tls(ca=authority.file)).info().version == "0.1"
+
+
+def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
+    from plait.client import Client
+
+    with pytest.raises(PlaitError, match="for all to read"):
+        Client("db.example:15110", token="secret")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"host": "0.0.0.0"}, "can be reached from other machines, and this server has no TLS"),
+        ({"host": "::"}, "can be reached from other machines"),
+        ({"host": "db.example"}, "can be reached from other machines"),
+        ({"scopes": ("root",)}, "There is no scope root: scopes are read, stream, admin"),
+        ({"running": 0}, "running must be at least 1"),
+        ({"batch_bytes": 1 << 20, "message_bytes": 1 << 20}, "at least twice batch_bytes"),
+    ],
+)
+def test_unsafe_or_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlaitError, match=message):
+        config.check(config.Config(config.Server(**settings)))
+
+
+def test_settings_come_from_the_file_then_the_environment_then_the_command_line(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "plait.toml"
+    file.write_text(
+        '[server]\nport = 1\nrunning = 2\nqueued = 3\nallow_paths = ["/a", "/b"]\n'
+        '[spark]\n"spark.master" = "local[3]"\n'
+        f'[[token]]\nname = "t"\nsha256 = "{digest("x")}"\nscopes = ["read", "stream"]\n'
+    )
+    environment = {"PLAIT_SERVER_RUNNING": "5", "PLAIT_SERVER_QUEUED": "6", "HOME": "/"}
+    read = config.load(file, environment, {"queued": 9})
+    assert (read.server.port, read.server.running, read.server.queued) == (1, 5, 9)
+    assert read.server.allow_paths == ("/a", "/b")
+    assert read.spark == {"spark.master": "local[3]"}
+    assert read.tokens == (config.Token("t", digest("x"), ("read", "stream")),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[server]\nprot = 1", "has prot, which Plait does not know; it knows host, port"),
+        ("[server]\nport = 'x'", "port must be of the kind int, not 'x'"),
+        ("[serve]\nport = 1", "the file has serve"),
+        ("[tls]\nkey = 'k'", "must name a certificate and its key"),
+        ("[[token]]\nname = 'x'\nsha256 = '12'", "64 hexadecimal digits"),
+        ("= 1", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_of_settings_is_refused_with_what_is_wrong(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "plait.toml"
+    file.write_text(text)
+    with pytest.raises(PlaitError, match=message):
+        config.load(file, {}, {})
+
+
+def test_a_server_that_finds_its_port_taken_says_so(start: Start) -> None:
+    endpoint = start()
+    with pytest.raises(PlaitError, match="cannot listen on"):
+        start(port=endpoint.port)
+
+
+def test_callers_are_told_apart_in_a_time_that_does_not_tell_the_token() -> None:
+    # All hashes are compared, whatever was sent: no timing here, but the number of comparisons.
+    from plait.server import callers
+
+    compared = []
+    tokens = (ALICE, BOB)
+    real = callers.hmac.compare_digest
+
+    def counting(a: str, b: str) -> bool:
+        compared.append(a)
+        return real(a, b)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(callers.hmac, "compare_digest", counting)
+        callers.identify("Bearer alice's", tokens, callers.Caller("", "", ()))
+    assert compared == [ALICE.sha256, BOB.sha256]

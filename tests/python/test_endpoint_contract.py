@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples, laws: the contract in proto/, and requests that keep to it or not."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from google.protobuf import descriptor_pb2
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.python.endpoint import Endpoint, until
+
+from plait._proto import plait_pb2
+from plait.server import messages
+from plait.server.failure import Failure, Place
+
+PROTO = Path(__file__).parents[2] / "proto"
+REQUESTS = 5_000 * min(20, int(os.environ.get("PLAIT_SOAK", "1")))
+
+# Methods, and whether they answer with a stream.
+METHODS = {"Execute": True, "Attach": True, "Cancel": False, "ServerInfo": False}
+
+Codes = grpc.StatusCode
+CALM = {Codes.OK, Codes.INVALID_ARGUMENT, Codes.NOT_FOUND, Codes.ALREADY_EXISTS, Codes.CANCELLED}
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    endpoint = Endpoint.start(sessions=100_000, reattach_seconds=0.5, running=64)
+    yield endpoint
+    endpoint.stop()
+
+
+@pytest.fixture
+def channel(endpoint: Endpoint) -> Iterator[grpc.Channel]:
+    with grpc.insecure_channel(f"localhost:{endpoint.port}") as channel:
+        yield channel
+
+
+def buf(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    program = Path(sys.executable).parent / "buf"
+    return subprocess.run([program, *arguments], capture_output=True, check=False, cwd=PROTO)
+
+
+def test_the_contract_is_clean() -> None:
+    assert buf("lint").stdout == b""
+
+
+def test_every_call_message_field_and_value_has_a_comment() -> None:
+    lines = (PROTO / "plait/v1/plait.proto").read_text().splitlines()
+    told = re.compile(r"^\s*(rpc|message|enum|oneof|service)\b|= \d+;$")
+    bare = [
+        line
+        for before, line in itertools.pairwise(lines)
+        if told.search(line) and not before.strip().startswith("//")
+    ]
+    assert bare == []
+
+
+def test_the_python_stubs_are_made_from_the_contract_as_it_is() -> None:
+    built = buf("build", "--exclude-source-info", "-o", "-")
+    assert built.returncode == 0, built.stderr
+    [source] = descriptor_pb2.FileDescriptorSet.FromString(built.stdout).file
+    ours = descriptor_pb2.FileDescriptorProto()
+    plait_pb2.DESCRIPTOR.CopyToProto(ours)
+    for each in (source, ours):
+        for message in each.message_type:
+            for field in message.field:
+                field.ClearField("json_name")
+            for nested in message.nested_type:
+                for field in nested.field:
+                    field.ClearField("json_name")
+        each.ClearField("source_code_info")
+    assert source.message_type == ours.message_type, "run make stubs"
+    assert source.enum_type == ours.enum_type, "run make stubs"
+    assert source.service == ours.service, "run make stubs"
+
+
+def test_reflection_lists_the_service(channel: grpc.Channel) -> None:
+    stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+    request = reflection_pb2.ServerReflectionRequest(list_services="")
+    [answer] = stub.ServerReflectionInfo(iter([request]))
+    names = {service.name for service in answer.list_services_response.service}
+    assert {"plait.v1.PlaitService", "grpc.health.v1.Health"} <= names
+
+
+def call(channel: grpc.Channel, method: str, payload: bytes) -> grpc.StatusCode:
+    """Send bytes, and tell how the call ended; a result is left after its first messages."""
+    path = f"/plait.v1.PlaitService/{method}"
+    try:
+        if METHODS[method]:
+            answers = channel.unary_stream(path)(payload, timeout=20)
+            for _ in zip(range(3), answers, strict=False):
+                pass
+            answers.cancel()
+        else:
+            channel.unary_unary(path)(payload, timeout=20)
+    except grpc.RpcError as error:
+        if error.code() == Codes.RESOURCE_EXHAUSTED:
+            print("XX", error.details(), method)
+        return error.code()
+    return Codes.OK
+
+
+def test_no_request_however_malformed_crashes_or_hangs_the_server(
+    endpoint: Endpoint, channel: grpc.Channel
+) -> None:
+    random_ = random.Random(20260131)
+    seen: dict[grpc.StatusCode, int] = {}
+    for _ in range(REQUESTS):
+        method = random_.choice(list(METHODS))
+        code = call(channel, method, malformed(random_))
+        seen[code] = seen.get(code, 0) + 1
+    # What is no message of the contract never comes to the service: gRPC says INTERNAL or UNKNOWN.
+    assert set(seen) <= CALM | {Codes.INTERNAL, Codes.UNKNOWN}, seen
+    assert seen[Codes.INVALID_ARGUMENT] > REQUESTS / 20
+    assert endpoint.client().sql("rows 2").arrow().num_rows == 6
+    assert until(lambda: endpoint.counts("running") == 0)
+    assert until(lambda: endpoint.counts("operations") == 0)
+
+
+def malformed(random_: random.Random) -> bytes:
+    """Make random bytes, or a request that is wrong in some field, or one cut short."""
+    value = plait_pb2.Value(**random_.choice(WRONG_VALUES))
+    request = plait_pb2.ExecuteRequest(
+        session=random_.choice(["", "s", "s" * 129, "a b", "ü", "\x00", "s/../t"]),
+        operation=random_.choice(["", "o", "o" * 200, "{}", str(random_.random())]),
+        sql=random_.choice(["", " ", "rows 1", "fail", "\x00", "rows 1;" * 1000]),
+        named={"x": value} if random_.random() < 0.5 else {},
+        positional=[value] if random_.random() < 0.3 else [],
+        reattachable=random_.random() < 0.1,
+    )
+    whole = request.SerializeToString()
+    match random_.randrange(4):
+        case 0:
+            return random_.randbytes(random_.randrange(200))
+        case 1:
+            return whole[: random_.randrange(len(whole) + 1)]
+        case 2:
+            place = random_.randrange(len(whole) + 1)
+            return whole[:place] + random_.randbytes(3) + whole[place:]
+    return whole
+
+
+WRONG_VALUES: list[dict[str, object]] = [
+    {"decimal": "1e999999999"},
+    {"decimal": "NaN"},
+    {"decimal": "x"},
+    {"decimal": "1" * 39},
+    {"date": "2026-13-01"},
+    {"date": ""},
+    {"timestamp": "2026-01-01T00:00:00"},
+    {"timestamp": "0001-01-01T00:00:00+23:59"},
+    {"timestamp_ntz": "2026-01-01T00:00:00Z"},
+    {"interval_microseconds": -(1 << 63)},
+    {"string": "it's"},
+    {},
+]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("session", "", "`session` must be 1 to 128 characters"),
+        ("session", "a b", "`session` must be 1 to 128 characters"),
+        ("operation", "o" * 129, "`operation` must be 1 to 128 characters"),
+        ("sql", "  ", "`sql` is empty"),
+    ],
+)
+def test_a_request_with_a_wrong_field_is_told_which(
+    endpoint: Endpoint, field: str, value: str, message: str
+) -> None:
+    request = plait_pb2.ExecuteRequest(**{"session": "s", "sql": "rows 1", field: value})
+    with pytest.raises(grpc.RpcError) as caught:
+        list(endpoint.client()._stub.Execute(request))
+    assert caught.value.code() == Codes.INVALID_ARGUMENT
+    assert message in caught.value.details()
+
+
+def test_an_error_of_any_length_fits_into_what_a_peer_reads() -> None:
+    failure = Failure(
+        "statement",
+        "LONG",
+        "ü" * 100_000,
+        "42000",
+        {f"name{number}": "ß" * 1000 for number in range(1000)},
+        Place(1, 1, 0, 5, "x" * 10_000),
+        "stack" * 10_000,
+    )
+    told = messages.status(failure, "o" * 128)
+    # Text is sent percent-encoded, details in base 64.
+    assert 3 * len(told.message.encode()) + 4 * len(told.SerializeToString()) // 3 < 16_000
+
+
+@pytest.mark.parametrize("value", WRONG_VALUES[:9], ids=str)
+def test_a_parameter_that_is_none_of_its_type_is_told_by_name(
+    endpoint: Endpoint, value: dict[str, str]
+) -> None:
+    request = plait_pb2.ExecuteRequest(
+        session="s", sql="rows 1", named={"x": plait_pb2.Value(**value)}
+    )
+    with pytest.raises(grpc.RpcError, match=r":x is no (decimal|date|timestamp)"):
+        list(endpoint.client()._stub.Execute(request))
+
+
+def test_named_and_positional_parameters_together_are_refused(endpoint: Endpoint) -> None:
+    value = plait_pb2.Value(long=1)
+    request = plait_pb2.ExecuteRequest(
+        session="s", sql="rows 1", named={"x": value}, positional=[value]
+    )
+    with pytest.raises(grpc.RpcError, match="`named` or `positional` parameters, not both"):
+        list(endpoint.client()._stub.Execute(request))
+
+
+def test_an_operation_of_a_taken_id_is_refused_and_the_first_one_runs_on(
+    endpoint: Endpoint,
+) -> None:
+    client = endpoint.client()
+    cursor = client.sql("rows 1; hang")
+    next(cursor.batches())
+    request = plait_pb2.ExecuteRequest(session=client.session, sql="rows 1", operation=cursor.id)
+    with pytest.raises(grpc.RpcError) as caught:
+        list(client._stub.Execute(request))
+    assert caught.value.code() == Codes.ALREADY_EXISTS
+    assert not endpoint.operation(cursor.id).state.is_end  # type: ignore[union-attr]
+    cursor.cancel()
+
+
+def test_a_message_larger_than_the_limit_is_refused(endpoint: Endpoint) -> None:
+    with pytest.raises(Exception, match=r"larger than max|RESOURCE_EXHAUSTED"):
+        list(endpoint.client().sql("-- " + "x" * (65 << 20)))
