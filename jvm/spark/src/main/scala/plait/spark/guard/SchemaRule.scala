@@ -8,6 +8,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.execution.datasources.CreateTempViewUsing
 import org.apache.spark.sql.types._
 
 /** Schemas that a query hands to `from_json` and its like: a field may carry the text of a default, which
@@ -28,6 +29,7 @@ private[guard] object SchemaRule extends Rule {
     case f: JsonToStructs => checkType(f.schema, at)
     case f: CsvToStructs => checkType(f.schema, at)
     case f: XmlToStructs => checkType(f.schema, at)
+    case view: CreateTempViewUsing => view.userSpecifiedSchema.foreach(checkType(_, at))
     case _ =>
   }
 
@@ -37,7 +39,8 @@ private[guard] object SchemaRule extends Rule {
   private def checkWritten(schema: Expression, at: Origin): Unit = schema match {
     case Literal(text, _: StringType) if text != null =>
       readings(text.toString).foreach(checkType(_, at))
-    case call: UnresolvedFunction if call.nameParts.last.toLowerCase.startsWith("schema_of_") =>
+    case call: UnresolvedFunction
+        if call.nameParts.last.toLowerCase(Locale.ROOT).startsWith("schema_of_") =>
     case other =>
       refuse(
         StatementRefused.Function,

@@ -3,6 +3,7 @@ package plait.spark.guard
 
 import java.util.Locale
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
@@ -105,7 +106,7 @@ final private[guard] class SourceRule(folders: Folders, grant: Grant) extends Ru
   }
 
   private def checkStorage(storage: CatalogStorageFormat, at: Origin): Unit = {
-    storage.locationUri.foreach(uri => checkPath(uri.toString, at))
+    storage.locationUri.foreach(uri => checkPath(new Path(uri).toString, at))
     checkSource(None, storage.properties, at)
   }
 

@@ -21,6 +21,9 @@ abstract class GuardSuite extends SparkSuite {
   lazy val reader: Grant = grant(Scope.Read)
   lazy val admin: Grant = grant(Scope.Read, Scope.Stream, Scope.Admin)
 
+  /** As the server's operator. */
+  def run(statement: String): Unit = client.sql(statement): Unit
+
   def admit(statement: String, grant: Grant): LogicalPlan =
     StatementGuard.admit(client, statement, Map.empty, Nil, grant)
 

@@ -4,14 +4,14 @@ package plait.spark.guard
 /** Examples: statements that reach for the server's files, code and settings, and what becomes of each. */
 class HostileStatements extends GuardSuite {
   override def beforeAll(): Unit = {
-    client.sql("CREATE DATABASE IF NOT EXISTS hostile")
-    client.sql("CREATE TABLE IF NOT EXISTS hostile.t (a INT, b STRING) USING parquet")
-    client.sql("USE hostile")
+    run("CREATE DATABASE IF NOT EXISTS hostile")
+    run("CREATE TABLE IF NOT EXISTS hostile.t (a INT, b STRING) USING parquet")
+    run("USE hostile")
     ()
   }
 
   override def afterAll(): Unit = {
-    client.sql("DROP DATABASE hostile CASCADE")
+    run("DROP DATABASE hostile CASCADE")
     ()
   }
 
@@ -87,6 +87,16 @@ class HostileStatements extends GuardSuite {
     FUNCTION_NOT_ALLOWED   INSERT INTO t VALUES (1, reflect('a.B', 'c'))
     FUNCTION_NOT_ALLOWED   CACHE TABLE c AS SELECT reflect('a.B', 'c')
     FUNCTION_NOT_ALLOWED   ALTER TABLE t ADD COLUMNS (x STRING DEFAULT reflect('a.B', 'c'))
+    FUNCTION_NOT_ALLOWED   ALTER TABLE t ALTER COLUMN b SET DEFAULT reflect('a.B', 'c')
+    FUNCTION_NOT_ALLOWED   ALTER TABLE t ADD CONSTRAINT c CHECK (reflect('a.B', 'c') = 'x')
+    FUNCTION_NOT_ALLOWED   INSERT INTO t REPLACE WHERE reflect('a.B', 'c') = 'x' SELECT * FROM t
+    FUNCTION_NOT_ALLOWED   CREATE TABLE u (a STRING, b STRING GENERATED ALWAYS AS (reflect('a.B', a))) USING parquet
+    FUNCTION_NOT_ALLOWED   SELECT a FROM t QUALIFY row_number() OVER (ORDER BY reflect('a.B', 'c')) = 1
+    FUNCTION_NOT_ALLOWED   SELECT count(*) FILTER (WHERE reflect('a.B', 'c') = 'x') FROM t
+    FUNCTION_NOT_ALLOWED   SELECT * FROM t TABLESAMPLE (5 ROWS) WHERE b = reflect('a.B', 'c')
+    FUNCTION_NOT_ALLOWED   SELECT * FROM json_tuple(reflect('a.B', 'c'), 'x')
+    FUNCTION_NOT_ALLOWED   SELECT * FROM t, LATERAL (SELECT reflect('a.B', 'c')) x
+    FUNCTION_NOT_ALLOWED   SELECT 1 UNION ALL SELECT length(reflect('a.B', 'c'))
     FUNCTION_NOT_ALLOWED   DELETE FROM t WHERE reflect('a.B', 'c') = 'x'
     FUNCTION_NOT_ALLOWED   UPDATE t SET b = reflect('a.B', 'c')
     FUNCTION_NOT_ALLOWED   MERGE INTO t USING t AS u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = reflect('a.B', 'c')
@@ -189,6 +199,14 @@ class HostileStatements extends GuardSuite {
     CONF_NOT_ALLOWED       RESET spark.sql.warehouse.dir
     CONF_NOT_ALLOWED       SET SPARK.SQL.ANSI.ENABLED = true
   """)
+
+  test("what a table says of its order is looked at where a query makes use of it") {
+    val order = "reflect('java.util.UUID', 'fromString', b)"
+    run("CREATE TABLE says (a INT, b STRING) USING parquet")
+    run(s"ALTER TABLE says SET TBLPROPERTIES ('plait.ordered-by' = \"$order\")")
+    val joined = "SELECT * FROM says JOIN t ON says.b = t.b AND says.a < t.a"
+    assertOutcomes(Seq(joined -> "FUNCTION_NOT_ALLOWED"), reader)
+  }
 
   test("a statement that reaches for files, code or settings is refused in every scope") {
     assertOutcomes(never, admin)
