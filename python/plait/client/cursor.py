@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 Metadata = tuple[tuple[str, str], ...]
 
-_END = object()
-
 # Calls on their way to the server, and the stubs that sent them.
 _farewells: dict[Any, plait_pb2_grpc.PlaitServiceStub] = {}
 
@@ -63,7 +61,6 @@ class Cursor:
         self._line = ProgressLine(progress)
         self._closed = False
         self._call = self._send(request)
-        self._stream = self._read()
 
     @property
     def id(self) -> str:
@@ -75,7 +72,7 @@ class Cursor:
         """The columns; waits until the server knows them."""
         # Invariant: the schema comes before any batch, so no batch is lost here.
         while self._dialogue.schema is None:
-            if next(self._stream, _END) is _END:
+            if not self._read():
                 raise no_columns()
         return self._dialogue.schema
 
@@ -87,9 +84,9 @@ class Cursor:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Give the rows as Arrow record batches, as they come."""
         _ = self.schema
-        for batch in self._stream:
-            if batch is not None:
-                yield self._dialogue.record_batch(batch)
+        while self._read():
+            if (batch := self._dialogue.batch) is not None:
+                yield batch
 
     def __iter__(self) -> Iterator[Row]:
         """Give the rows, as they come."""
@@ -140,28 +137,26 @@ class Cursor:
         if not getattr(self, "_closed", True):
             self.close()
 
-    def _read(self) -> Iterator[plait_pb2.Batch | None]:
-        """Give the batches, and None for a message without rows."""
-        # Invariant: each batch that has come has been given, once.
-        while True:
+    def _read(self) -> bool:
+        """Take in the next message; False where none comes."""
+        # Invariant: what has come has been given, each batch once.
+        while not self._closed:
             try:
-                for message in self._call:
-                    yield self._take(message)
-                    if self._dialogue.finished is not None:
-                        self.close()
-                        return
-                raise broken_off()
+                self._take(next(self._call))
+                return True
+            except StopIteration:
+                raise broken_off() from None
             except grpc.RpcError as error:
-                if self._closed:
-                    return
-                self._go_on(error)
+                if not self._closed:
+                    self._go_on(error)
+        return False
 
-    def _take(self, message: Any) -> plait_pb2.Batch | None:
-        taken = self._dialogue.take(message)
-        if isinstance(taken, plait_pb2.Progress):
-            self._line.show(taken)
-            return None
-        return taken
+    def _take(self, message: Any) -> None:
+        self._dialogue.take(message)
+        if self._dialogue.progress is not None:
+            self._line.show(self._dialogue.progress)
+        if self._dialogue.finished is not None:
+            self.close()
 
     def _go_on(self, error: grpc.RpcError) -> None:
         try:

@@ -36,7 +36,10 @@ Request = plait_pb2.ExecuteRequest | plait_pb2.AttachRequest
 
 
 class Dialogue:
-    """Where one statement is: what has come of its result, and what is to be sent next."""
+    """Where one statement is: what has come of its result, and what is to be sent next.
+
+    ``schema`` and ``finished`` stay once they have come.
+    """
 
     def __init__(
         self, request: plait_pb2.ExecuteRequest, address: str, timeout: float | None
@@ -44,6 +47,8 @@ class Dialogue:
         """Begin; ``request`` is to be sent first, the deadline is ``timeout`` seconds from now."""
         self.request = request
         self.schema: pa.Schema | None = None
+        self.batch: pa.RecordBatch | None = None
+        self.progress: plait_pb2.Progress | None = None
         self.finished: plait_pb2.Finished | None = None
         self._address = address
         self._end = None if timeout is None else time.monotonic() + timeout
@@ -65,11 +70,10 @@ class Dialogue:
         """What tells the server that nothing more is asked for."""
         return plait_pb2.CancelRequest(session=self.request.session, operation=self.id)
 
-    def take(
-        self, message: plait_pb2.ExecuteResponse | plait_pb2.AttachResponse
-    ) -> plait_pb2.Batch | plait_pb2.Progress | None:
-        """Take in what has come; what is for the cursor to show or to give is handed back."""
+    def take(self, message: plait_pb2.ExecuteResponse | plait_pb2.AttachResponse) -> None:
+        """Take in what has come: ``batch`` and ``progress`` are those of this message, if any."""
         self._pauses = iter(PAUSES)
+        self.batch = self.progress = None
         if isinstance(message, plait_pb2.AttachResponse):
             message = message.response
         match message.WhichOneof("content"):
@@ -77,12 +81,13 @@ class Dialogue:
                 self.schema = pa.ipc.read_schema(pa.py_buffer(message.schema.arrow))
             case "batch":
                 self._next = message.batch.offset + 1
-                return message.batch
+                self.batch = pa.ipc.read_record_batch(
+                    pa.py_buffer(message.batch.arrow), self.schema
+                )
             case "progress":
-                return message.progress
+                self.progress = message.progress
             case "finished":
                 self.finished = message.finished
-        return None
 
     def after(self, error: grpc.RpcError) -> tuple[float, Request]:
         """Say how many seconds to wait after a failed call, and what to send then.
@@ -97,10 +102,6 @@ class Dialogue:
         return pause, plait_pb2.AttachRequest(
             session=self.request.session, operation=self.id, next_offset=self._next
         )
-
-    def record_batch(self, batch: plait_pb2.Batch) -> pa.RecordBatch:
-        """Read a batch; the schema has come before it."""
-        return pa.ipc.read_record_batch(pa.py_buffer(batch.arrow), self.schema)
 
     def counters(self) -> dict[str, Any]:
         """Tell what was counted; known at the end."""
