@@ -17,15 +17,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
-import pyarrow as pa
 
 from plait._proto import plait_pb2
+from plait.arrow import batch_of, schema_of, values_of
 from plait.client.failure import detail_of, from_rpc
 from plait.client.row import Row
 from plait.errors import PlaitError, RemoteError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Seconds of pause before each further attempt to take a result up; then the error is raised. Who
 # has never been answered has perhaps the wrong address, and is told so sooner.
@@ -78,12 +81,10 @@ class Dialogue:
             message = message.response
         match message.WhichOneof("content"):
             case "schema":
-                self.schema = pa.ipc.read_schema(pa.py_buffer(message.schema.arrow))
+                self.schema = schema_of(message.schema.arrow)
             case "batch":
                 self._next = message.batch.offset + 1
-                self.batch = pa.ipc.read_record_batch(
-                    pa.py_buffer(message.batch.arrow), self.schema
-                )
+                self.batch = batch_of(message.batch.arrow, self.schema)
             case "progress":
                 self.progress = message.progress
             case "finished":
@@ -149,13 +150,12 @@ def no_columns() -> PlaitError:
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """Give the rows of a batch.
 
+    >>> import pyarrow as pa
     >>> list(rows_of(pa.record_batch({"n": [1, 2]})))
     [Row(n=1), Row(n=2)]
     """
     names = tuple(batch.schema.names)
-    columns = [column.to_pylist() for column in batch.columns]
-    rows = zip(*columns, strict=True) if columns else [()] * batch.num_rows
-    return (Row.of(names, row) for row in rows)
+    return (Row.of(names, values) for values in values_of(batch))
 
 
 def polars_of(table: pa.Table) -> Any:
