@@ -155,6 +155,8 @@ class Cursor:
         self._dialogue.take(message)
         if self._dialogue.progress is not None:
             self._line.show(self._dialogue.progress)
+        else:
+            self._line.clear()  # rows may go to the same terminal
         if self._dialogue.finished is not None:
             self.close()
 

@@ -76,6 +76,7 @@ class LocalResult:
         while not self._cancelled.is_set():
             with suppress(Empty):
                 item = self._items.get(timeout=TICK)
+                _clear_line()
                 if isinstance(item, Exception):
                     raise item
                 return item
@@ -151,6 +152,13 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
     }
     return plait.session(**quiet | dict(settings))
+
+
+def _clear_line() -> None:
+    """Take Spark's progress bar away: rows may go to the same terminal."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[2K")
+        sys.stderr.flush()
 
 
 class _Cancelled(Exception):
