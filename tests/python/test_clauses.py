@@ -100,14 +100,13 @@ def test_a_mistake_is_told_at_its_place_in_the_users_text(session: SparkSession)
 def test_every_other_statement_has_the_plan_of_sparks_parser(
     session: SparkSession, statement: str
 ) -> None:
-    # The word in the comment leads the statement to the parser of ours.
-    text = f"{statement} /* MATCH_CONDITION */"
-    ours = session._jsparkSession.sessionState().sqlParser()
+    plait = session._jvm.plait.spark.sql
+    ours = plait.PlaitParser.of(plait.Clauses())
     sparks = session._jvm.org.apache.spark.sql.execution.SparkSqlParser()
 
     def parsed(parser: object) -> str:
         try:
-            return without_ids(parser.parsePlan(text).toString())  # type: ignore[attr-defined]
+            return without_ids(parser.parsePlan(statement).toString())  # type: ignore[attr-defined]
         except ParseException as error:
             return f"error: {error}"
 
