@@ -28,7 +28,8 @@ object BestMatchOf {
         tie.origin
       )
     }
-    BestMatch(direction, ofLeft, ofRight, within, clause.ties ++ columns(right, ofRight))
+    val ties = clause.ties ++ columns(right, ofRight) ++ Distinction.all(right.output)
+    BestMatch(direction, ofLeft, ofRight, within, ties)
   }
 
   private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =
