@@ -165,3 +165,19 @@ def test_an_as_of_join_keeps_its_rows_when_adaptive_execution_plans_anew(
 
 def test_the_join_in_a_statement_is_ours(session: SparkSession) -> None:
     assert joins_planned(session.sql(JOIN.format(5))) == 1
+
+
+def test_the_newest_version_needs_no_order(session: SparkSession) -> None:
+    session.sql("CREATE TEMP VIEW ids AS SELECT id % 7 AS k FROM range(70)")
+    session.sql(
+        "CREATE TEMP VIEW mixed AS SELECT id % 5 AS k, (id * 37) % 1000 AS t FROM range(999)"
+    )
+    found = session.sql(
+        "SELECT /*+ VERSIONED(m, t) */ DISTINCT ids.k, m.t FROM ids "
+        "LEFT JOIN mixed FOR SYSTEM_TIME AS OF PROCTIME() AS m ON ids.k = m.k"
+    )
+    newest = {k: max(i * 37 % 1000 for i in range(k, 999, 5)) for k in range(5)}
+    assert sorted(map(tuple, found.collect())) == [*newest.items(), (5, None), (6, None)]
+    plan = found._jdf.queryExecution().executedPlan().toString()
+    assert "in any order, pruned by newest m.t" in plan
+    assert "Sort " not in plan
