@@ -17,7 +17,9 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveSystemTime             so that Spark gives the times one type
   * resolution               ResolveWindowedTable          the table of a window function is known
   * resolution               ResolveWindowTime             Spark has found no column of that name
+  * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
+  * plan normalization       ForgetVersionTables           what hints said is used; nothing is cached yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
   * planner strategy         AsOfJoinStrategy              a node of ours
@@ -53,7 +55,9 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveSystemTime)
     extensions.injectResolutionRule(new ResolveWindowedTable(_))
     extensions.injectResolutionRule(_ => ResolveWindowTime)
+    extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
+    extensions.injectPlanNormalizationRule(_ => ForgetVersionTables)
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectResolutionRule(_ => OrderedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)

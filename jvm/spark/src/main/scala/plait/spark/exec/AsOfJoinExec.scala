@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.BySide
 import plait.spark.side._
-import plait.spark.translate.BestMatch
+import plait.spark.translate.{BestMatch, EndOfTime}
 
 /** Each left row and the right row that it picks ([[plait.spark.plan.AsOfJoin]]), of two inputs that are
   * distributed by key and sorted by match value, in one pass:
@@ -44,6 +44,12 @@ case class AsOfJoinExec(
   private def conditions =
     PairConditions.of(condition, best.within, check, BySide(left.outputSet, right.outputSet))
 
+  /** The newest row of a key is found in any sequence, where no better one may be refused. */
+  private def isUnordered = EndOfTime.isAskedBy(best) && conditions.accepts.isEmpty
+
+  private def ranks(value: Expression) =
+    if (isUnordered) MatchScan.unordered(value) else scan.ranks(value)
+
   override def requiredChildDistribution: Seq[Distribution] =
     if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
     else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
@@ -52,11 +58,11 @@ case class AsOfJoinExec(
 
   /** Values that are no numbers are sorted by Spark, which compares them; numbers here, by radix. */
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    if (scan.isByRank) Seq(Nil, Nil)
+    if (scan.isByRank || isUnordered) Seq(Nil, Nil)
     else Seq(Seq(scan.order(best.left)), Seq(scan.order(best.right)))
 
   private def isSortedHere: BySide[Boolean] = BySide.make { side =>
-    scan.isByRank &&
+    scan.isByRank && !isUnordered &&
     !SortOrder.orderingSatisfies(input(side).outputOrdering, Seq(scan.order(values(side))))
   }
 
@@ -64,8 +70,8 @@ case class AsOfJoinExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val sides = BySide(
-      SidePlan(leftKeys, scan.ranks(best.left), left.output, isSortedHere.left),
-      SidePlan(rightKeys, scan.ranks(best.right), right.output, isSortedHere.right)
+      SidePlan(leftKeys, ranks(best.left), left.output, isSortedHere.left),
+      SidePlan(rightKeys, ranks(best.right), right.output, isSortedHere.right)
     )
     val task = new AsOfJoinTask(joinType, sides, best, conditions, metrics)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
@@ -76,10 +82,12 @@ case class AsOfJoinExec(
   override def pruning: BySide[SidePruning] = {
     val kept =
       if (conditions.accepts.isEmpty) "the best row of a key is kept" else "kept to be picked"
-    BySide(
-      SidePruning.by(s"ordered by ${text(scan.order(best.left))}", best.sql),
-      SidePruning.by(s"ordered by ${text(scan.order(best.right))}; $kept", best.sql)
-    )
+    if (isUnordered) BySide.make(_ => SidePruning.by("in any order", s"newest ${best.right.sql}"))
+    else
+      BySide(
+        SidePruning.by(s"ordered by ${text(scan.order(best.left))}", best.sql),
+        SidePruning.by(s"ordered by ${text(scan.order(best.right))}; $kept", best.sql)
+      )
   }
 
   private def text(order: SortOrder) = s"${order.child.sql} ${order.direction.sql}"

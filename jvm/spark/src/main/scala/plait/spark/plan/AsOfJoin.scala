@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics}
 
+import plait.BySide
 import plait.spark.translate.{BestMatch, JoinedColumns}
 
 /** Each left row and the one right row that it picks.
@@ -34,6 +35,11 @@ final case class AsOfJoin(
   override def output: Seq[Attribute] =
     JoinedColumns.of(joinType, left.output, right.output)
 
+  override def metadataOutput: Seq[Attribute] = joinType match {
+    case LeftExistence(_) => left.metadataOutput
+    case _ => super.metadataOutput
+  }
+
   private def keepsRight: Boolean = joinType == RightOuter || joinType == FullOuter
 
   /** A left row comes out once at most, and so does a right row alone. */
@@ -43,14 +49,14 @@ final case class AsOfJoin(
   /** Of a node that it does not know Spark would multiply the sizes of the sides. */
   override def stats: Statistics = statsCache.getOrElse {
     val rows = guess(left) + (if (keepsRight) guess(right) else 0)
-    val found = Statistics(sizeInBytes = (rows * AsOfJoin.width(output)).max(1))
+    val found = Statistics(sizeInBytes = (rows * RowWidth.of(output)).max(1))
     statsCache = Some(found)
     found
   }
 
   private def guess(side: LogicalPlan): BigInt = {
     val known = side.stats
-    known.rowCount.getOrElse(known.sizeInBytes / AsOfJoin.width(side.output))
+    known.rowCount.getOrElse(known.sizeInBytes / RowWidth.of(side.output))
   }
 
   override protected def withNewChildrenInternal(
@@ -61,7 +67,11 @@ final case class AsOfJoin(
 
 object AsOfJoin {
 
-  /** Spark's own guess of the bytes of a row. */
-  private def width(columns: Seq[Attribute]): BigInt =
-    columns.map(_.dataType.defaultSize.toLong).sum + 8
+  /** Of which sides a row that matches nothing leaves no trace. */
+  def isFree(joinType: JoinType): BySide[Boolean] = joinType match {
+    case LeftOuter | LeftAnti => BySide(false, true)
+    case RightOuter => BySide(true, false)
+    case FullOuter => BySide(false, false)
+    case _ => BySide(true, true)
+  }
 }

@@ -3,7 +3,7 @@ package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, LongType}
 
 import plait.BySide
 import plait.spark.translate.{BestMatch, MatchDirection, OrderValue}
@@ -31,8 +31,7 @@ final case class MatchScan(direction: MatchDirection, dataType: DataType) {
   /** Rank and both ends of a reach, as a [[SideReader]] wants them. */
   def ranks(value: Expression): Seq[Expression] = {
     val rank =
-      if (!isByRank)
-        If(IsNull(value), Literal(null, org.apache.spark.sql.types.LongType), Literal(0L))
+      if (!isByRank) MatchScan.oneRank(value)
       else if (isDownwards) BitwiseNot(OrderValue(value))
       else OrderValue(value)
     Seq(rank, rank, rank)
@@ -52,6 +51,15 @@ final case class MatchScan(direction: MatchDirection, dataType: DataType) {
       )
     }
   }
+}
+
+object MatchScan {
+
+  /** The ranks of values that need no order: all rows with a value are of one rank. */
+  def unordered(value: Expression): Seq[Expression] = Seq.fill(3)(oneRank(value))
+
+  private def oneRank(value: Expression): Expression =
+    If(IsNull(value), Literal(null, LongType), Literal(0L))
 }
 
 /** Whether a right row is to be offered before a left row picks. */
