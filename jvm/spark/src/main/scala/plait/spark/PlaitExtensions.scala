@@ -26,6 +26,7 @@ import plait.spark.sql.PlaitParser
   *                                                        injected strategies come before Spark's
   * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
   *                                                        known; before Spark orders joins by cost
+  * optimizer, before CBO    SplitAsOfJoin                 the same
   * planner strategy         OrderedByStrategy             a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
@@ -55,6 +56,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPreCBORule(_ => RangeSplit)
+    extensions.injectPreCBORule(_ => SplitAsOfJoin)
     extensions.injectResolutionRule(_ => OrderedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)
     extensions.injectCheckRule(_ => AsOfJoinCheck)
