@@ -19,6 +19,7 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveWindowTime             Spark has found no column of that name
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
+  * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
   * planner strategy         AsOfJoinStrategy              a node of ours
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
@@ -63,6 +64,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectCheckRule(_ => WindowJoinCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
+    extensions.injectOptimizerRule(_ => NarrowAsOfJoin)
     extensions.injectOptimizerRule(_ => PruneTies)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)
