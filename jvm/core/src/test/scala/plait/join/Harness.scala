@@ -26,12 +26,13 @@ object Harness {
     def clear(): Unit = groups.clear()
   }
 
-  final class ArrayRowStore[R >: Null <: AnyRef] extends RowStore[R] {
+  final class ArrayRowStore[R >: Null <: AnyRef] extends SortableRowStore[R] {
     private val rows = mutable.Map.empty[Long, R]
     private var next = 0L
     def live: Iterable[R] = rows.values
     def put(row: R): Long = { next += 1; rows(next) = row; next }
     def get(handle: Long): R = rows(handle)
+    def beside(handle: Long): R = rows(handle)
     def free(handle: Long): Unit =
       assert(rows.remove(handle).isDefined, "a row was freed twice")
     def clear(): Unit = rows.clear()
