@@ -2,6 +2,7 @@
 // Oracle: NestedLoopAsOfJoin over random rows with ties, conditions and tolerances; and examples.
 package plait.join
 
+import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import munit.FunSuite
@@ -11,6 +12,7 @@ import plait.join.Harness._
 
 class AsOfOracle extends FunSuite {
   import AsOfOracle._
+  override val munitTimeout: Duration = Duration(1, "h")
   private val joins = 100000 * Cases.factor
 
   test(s"$joins random as-of joins pick what the definition picks, and the unpicked leave once") {

@@ -2,6 +2,7 @@
 // Oracle: NestedLoopAsOfJoin over random rows with ties, conditions and tolerances; and an example.
 package plait.join
 
+import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import munit.FunSuite
@@ -12,6 +13,7 @@ import plait.join.Harness._
 
 class NearestOracle extends FunSuite {
   import NearestOracle._
+  override val munitTimeout: Duration = Duration(1, "h")
   private val joins = 50000 * Cases.factor
 
   test(
