@@ -4,26 +4,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client.cursor import Cursor
+from plait.client.call import Parameters, check, metadata, of_words, options, request
+from plait.client.cursor import Cursor, await_farewells
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
 from plait.client.tls import Tls
-from plait.client.values import value
-from plait.errors import PlaitError
-
-# Bytes that may be on their way to a statement's reader. Less than what a server keeps of sent
-# batches (8 MiB if not told otherwise), so that what a broken connection loses is still there;
-# gRPC would else let it grow with the speed of the network.
-WINDOW = 4 << 20
-
-# Milliseconds without a sign of life after which the connection is taken for broken.
-KEEPALIVE = 20_000
 
 
 class Client:
@@ -50,17 +40,12 @@ class Client:
         unless the server is on this machine. ``session`` names the session, to come back to one;
         ``timeout`` is the seconds that a statement may take, if it says none itself.
         """
-        if ":" not in address:
-            raise PlaitError(f'The address {address!r} has no port: give it as "host:port".')
-        if token and not tls and not _is_local(address):
-            raise PlaitError(
-                f"A token would go to {address} for all to read: say tls=True, or tls=Tls(...)."
-            )
+        check(address, token, tls)
         self.address = address
         self.session = session or str(uuid.uuid4())
         self.timeout = timeout
         self.progress = progress
-        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._metadata = metadata(token)
         self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
         self._stub = plait_pb2_grpc.PlaitServiceStub(self._channel)
 
@@ -69,14 +54,12 @@ class Client:
 
         The statement begins at once; the cursor gives its rows while they come.
         """
-        if positional and named:
-            raise PlaitError("A statement takes `?` or `:name` parameters, not both.")
-        return self.execute(text, positional or named)
+        return self.execute(text, of_words(positional, named))
 
     def execute(
         self,
         text: str,
-        parameters: Mapping[str, object] | Sequence[object] = (),
+        parameters: Parameters = (),
         *,
         timeout: float | None = None,
         stack: bool = False,
@@ -85,24 +68,10 @@ class Client:
 
         ``timeout`` is in seconds; with ``stack`` errors carry the JVM's, if the server gives it.
         """
-        request = plait_pb2.ExecuteRequest(
-            session=self.session,
-            sql=text,
-            operation=str(uuid.uuid4()),
-            reattachable=True,
-            stack=stack,
-        )
-        if isinstance(parameters, Mapping):
-            for name, given in parameters.items():
-                request.named[name].CopyFrom(value(f":{name}", given))
-        else:
-            request.positional.extend(
-                value(f"number {place}", given) for place, given in enumerate(parameters, start=1)
-            )
         seconds = self.timeout if timeout is None else timeout
         return Cursor(
             self._stub,
-            request,
+            request(self.session, text, parameters, stack=stack),
             metadata=self._metadata,
             address=self.address,
             timeout=seconds,
@@ -121,6 +90,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connection; statements that still run are cancelled by the server."""
+        await_farewells(self._stub)
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -138,21 +108,6 @@ class Client:
 
 
 def _channel(address: str, tls: Tls | None, message_bytes: int) -> grpc.Channel:
-    options: list[tuple[str, object]] = [
-        ("grpc.max_receive_message_length", message_bytes),
-        ("grpc.max_send_message_length", message_bytes),
-        ("grpc.http2.bdp_probe", 0),
-        ("grpc.http2.lookahead_bytes", WINDOW),
-        ("grpc.keepalive_time_ms", KEEPALIVE),
-        ("grpc.keepalive_timeout_ms", KEEPALIVE),
-    ]
     if tls is None:
-        return grpc.insecure_channel(address, options)
-    if tls.server_name:
-        options.append(("grpc.ssl_target_name_override", tls.server_name))
-    return grpc.secure_channel(address, tls.credentials(), options)
-
-
-def _is_local(address: str) -> bool:
-    host = address.rpartition(":")[0].strip("[]")
-    return host in ("localhost", "::1") or host.startswith("127.")
+        return grpc.insecure_channel(address, options(tls, message_bytes))
+    return grpc.secure_channel(address, tls.credentials(), options(tls, message_bytes))
