@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws: which package may import which, and what the core may know."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "jvm/core/src/main/scala/plait"
+PYTHON = ROOT / "python/plait"
 SPARK = ROOT / "jvm/spark/src/main/scala/plait/spark"
 
 # What each package may import of Plait's own, itself aside.
@@ -51,6 +53,47 @@ def test_spark_packages_import_only_what_stands_left_of_them(package: str) -> No
         for name in imports(file):
             if found := re.match(r"plait\.spark\.([a-z]+)\.", name):
                 assert found[1] in SPARK_ARROWS[package] | {package}, f"{file.name}: {name}"
+
+
+REMOTE = ("client", "server", "_proto")
+
+
+def python_imports(file: Path) -> set[str]:
+    """The modules of Plait's that a Python file imports, those for types too, without `plait.`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "plait":
+            of = (node.module or "").removeprefix("plait").strip(".")
+            found |= {f"{of}.{alias.name}".strip(".") for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {a.name.removeprefix("plait.") for a in node.names if "plait." in a.name}
+    return found
+
+
+def test_the_client_imports_neither_spark_nor_the_server() -> None:
+    files = list((PYTHON / "client").glob("*.py"))
+    assert files
+    for file in files:
+        assert "pyspark" not in file.read_text(), file
+        for name in python_imports(file):
+            assert name.split(".")[0] in {"client", "_proto", "errors", "explanation", "sql"}, name
+
+
+def test_the_servers_modules_import_only_what_stands_left_of_them() -> None:
+    left_to_right = ("engine", "messages", "service", "app", "main")
+    for place, module in enumerate(left_to_right):
+        for name in python_imports(PYTHON / "server" / f"{module}.py"):
+            parts = name.split(".")
+            if parts[0] == "server" and parts[1] in left_to_right:
+                assert left_to_right.index(parts[1]) < place, f"{module} imports {name}"
+            assert parts[0] not in ("client", "cli"), f"{module} imports {name}"
+
+
+def test_what_works_on_a_session_knows_neither_client_nor_server() -> None:
+    commands = {"cli.py", "__main__.py", "shell.py"}
+    for file in (f for f in PYTHON.rglob("*.py") if f.name not in commands):
+        if file.relative_to(PYTHON).parts[0] not in (*REMOTE, "commands", "shell"):
+            assert not [n for n in python_imports(file) if n.split(".")[0] in REMOTE], file
 
 
 def test_the_core_knows_no_spark_no_clock_and_no_other_library() -> None:

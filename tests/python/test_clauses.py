@@ -100,14 +100,13 @@ def test_a_mistake_is_told_at_its_place_in_the_users_text(session: SparkSession)
 def test_every_other_statement_has_the_plan_of_sparks_parser(
     session: SparkSession, statement: str
 ) -> None:
-    # The word in the comment leads the statement to the parser of ours.
-    text = f"{statement} /* MATCH_CONDITION */"
-    ours = session._jsparkSession.sessionState().sqlParser()
+    plait = session._jvm.plait.spark.sql
+    ours = plait.PlaitParser.of(plait.Clauses())
     sparks = session._jvm.org.apache.spark.sql.execution.SparkSqlParser()
 
     def parsed(parser: object) -> str:
         try:
-            return without_ids(parser.parsePlan(text).toString())  # type: ignore[attr-defined]
+            return without_ids(parser.parsePlan(statement).toString())  # type: ignore[attr-defined]
         except ParseException as error:
             return f"error: {error}"
 
@@ -166,3 +165,19 @@ def test_an_as_of_join_keeps_its_rows_when_adaptive_execution_plans_anew(
 
 def test_the_join_in_a_statement_is_ours(session: SparkSession) -> None:
     assert joins_planned(session.sql(JOIN.format(5))) == 1
+
+
+def test_the_newest_version_needs_no_order(session: SparkSession) -> None:
+    session.sql("CREATE TEMP VIEW ids AS SELECT id % 7 AS k FROM range(70)")
+    session.sql(
+        "CREATE TEMP VIEW mixed AS SELECT id % 5 AS k, (id * 37) % 1000 AS t FROM range(999)"
+    )
+    found = session.sql(
+        "SELECT /*+ VERSIONED(m, t) */ DISTINCT ids.k, m.t FROM ids "
+        "LEFT JOIN mixed FOR SYSTEM_TIME AS OF PROCTIME() AS m ON ids.k = m.k"
+    )
+    newest = {k: max(i * 37 % 1000 for i in range(k, 999, 5)) for k in range(5)}
+    assert sorted(map(tuple, found.collect())) == [*newest.items(), (5, None), (6, None)]
+    plan = found._jdf.queryExecution().executedPlan().toString()
+    assert "in any order, pruned by newest m.t" in plan
+    assert "Sort " not in plan

@@ -88,11 +88,15 @@ def test_the_rows_of_an_explanation_in_the_guide_are_those_that_come(
     assert lines == [line for line in printed if line in lines], printed
 
 
-def test_the_python_of_the_guide_runs(spark: SparkSession) -> None:
-    page = ROOT / "docs" / "python.md"
-    names: dict[str, object] = {}
+@pytest.mark.parametrize("page", ["python", "range-join"])
+def test_the_python_of_the_guide_runs(spark: SparkSession, page: str) -> None:
+    path = ROOT / "docs" / f"{page}.md"
+    session = spark.newSession()
+    names: dict[str, object] = {"plait": plait, "spark": session}
     with settings(spark, {"spark.sql.shuffle.partitions": 1}):
-        for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), FLAGS):
+        for sql in statements(path):
+            session.sql(sql)
+        for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), FLAGS):
             exec(block.replace('plait.session(master="local[2]")', "plait.session()"), names)
 
 

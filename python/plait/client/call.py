@@ -14,6 +14,11 @@ from plait.errors import PlaitError
 if TYPE_CHECKING:
     from plait.client.tls import Tls
 
+# Bytes that may be on their way to a statement's reader. Less than what a server keeps of sent
+# batches (8 MiB if not told otherwise), so that what a broken connection loses is still there;
+# gRPC would else let it grow with the speed of the network.
+WINDOW = 4 << 20
+
 # Milliseconds without a sign of life after which the connection is taken for broken.
 KEEPALIVE = 20_000
 
@@ -49,6 +54,8 @@ def options(tls: Tls | None, message_bytes: int) -> list[tuple[str, object]]:
     return [
         ("grpc.max_receive_message_length", message_bytes),
         ("grpc.max_send_message_length", message_bytes),
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.http2.lookahead_bytes", WINDOW),
         ("grpc.keepalive_time_ms", KEEPALIVE),
         ("grpc.keepalive_timeout_ms", KEEPALIVE),
         *named,

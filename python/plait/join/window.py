@@ -8,6 +8,7 @@ size 10, offset 3      [3, 13)  [13, 23)  ...
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from plait.sql import literal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-COLUMNS = {"window_start": "start", "window_end": "end"}
+COLUMNS = ("window_start", "window_end")
 
 
 def window_join(
@@ -38,35 +39,40 @@ def window_join(
 ) -> DataFrame:
     """Join rows of the same key and the same window of time.
 
-    Windows are ``size`` long, begin every ``slide`` (every ``size`` if not given), and are moved by
-    ``offset`` from 1970-01-01 00:00 UTC. All three are timedeltas or texts as "5 minutes".
-    ``window_start`` and ``window_end`` come out as columns; with a ``slide`` less than ``size`` a
-    row is in several windows, and comes out for each. See ``plait.join`` for what all joins share.
+    The windows are those of ``TUMBLE``, or with ``slide`` of ``HOP``: ``size`` long, one every
+    ``slide``, moved by ``offset`` from 1970-01-01 00:00 on the clock of the session's time zone.
+    All three are timedeltas or texts as "5 minutes" or "INTERVAL 5 MINUTES". ``window_start`` and
+    ``window_end`` come out as columns; with a ``slide`` less than ``size`` a row is in several
+    windows, and comes out for each. See ``plait.join`` for what all joins share.
 
-    A row whose time is NULL is in no window: it never comes out, whatever ``how`` is.
+    A row whose time is NULL, or between the windows of a ``slide`` that is more than ``size``, is
+    in no window: it never comes out, whatever ``how`` is.
     """
     choice("how", how, HOW)
     sides = Sides(left, right)
     sides.key_by(by, left_by, right_by)
-    arguments = [_duration("size", size)]
-    if slide is not None or offset is not None:
-        arguments.append(_duration("slide", size if slide is None else slide))
-    if offset is not None:
-        arguments.append(_duration("offset", offset))
+    lengths = {"SLIDE": slide, "SIZE": size, "OFFSET": offset}
+    arguments = ", ".join(
+        f"{argument} => {_interval(argument.lower(), length)}"
+        for argument, length in lengths.items()
+        if length is not None or argument == "SIZE"
+    )
+    function = "TUMBLE" if slide is None else "HOP"
     sources = [
-        _windowed(sides, side, sides.column(side, time, f"{side}_time"), arguments)
+        f"{function}(DATA => TABLE {{{side[0]}}}, "
+        f"TIMECOL => DESCRIPTOR({name(_time(sides, side, time))}), {arguments}) AS {side[0]}"
         for side, time in (("left", left_time), ("right", right_time))
     ]
     for column in COLUMNS:
         sides.keys.append(Key(column, column, merged=True))
     return sides.run(
-        f"SELECT {sides.selected(how, suffixes)} FROM {sources[0]} AS l "
-        f"{HOW[how]} JOIN {sources[1]} AS r{join(sides.equal_keys())}"
+        f"SELECT {sides.selected(how, suffixes)} FROM {sources[0]} "
+        f"{HOW[how]} JOIN {sources[1]}{join(sides.equal_keys())}"
     )
 
 
-def _windowed(sides: Sides, side: str, time: str, arguments: list[str]) -> str:
-    """Return a side with the columns of its windows, which from then on are among its columns."""
+def _time(sides: Sides, side: str, time: str) -> str:
+    """Return the column of a side's times; those of its windows are among its columns then."""
     columns = sides.columns[side]
     taken = [column for column in columns if column.casefold() in COLUMNS]
     if taken:
@@ -74,17 +80,20 @@ def _windowed(sides: Sides, side: str, time: str, arguments: list[str]) -> str:
             f"The {side} side has a column {taken[0]!r} already, which a window join adds: "
             "rename it by withColumnRenamed, or drop it."
         )
-    window = f"window({', '.join([name(time), *arguments])})"
-    added = [f"{window}.{field} AS {column}" for column, field in COLUMNS.items()]
-    selected = ", ".join([*map(name, columns), *added])
+    found = sides.column(side, time, f"{side}_time")
     columns += COLUMNS
-    return f"(SELECT {selected} FROM {{{side[0]}}})"
+    return found
 
 
-def _duration(parameter: str, value: timedelta | str) -> str:
-    """Return a length of time as Spark's ``window`` takes it: a text."""
+def _interval(parameter: str, value: timedelta | str | None) -> str:
+    """Return a length of time as SQL.
+
+    >>> _interval("size", "5 minutes"), _interval("size", "INTERVAL 5 MINUTES")
+    ("INTERVAL '5 minutes'", 'INTERVAL 5 MINUTES')
+    """
     if isinstance(value, timedelta):
-        return literal(f"{value // timedelta(microseconds=1)} microseconds")
+        return literal(value)
     if isinstance(value, str) and value.strip():
-        return braced(literal(value))
+        is_sql = re.match(r"\s*INTERVAL\b", value, re.IGNORECASE)
+        return braced(value if is_sql else f"INTERVAL {literal(value)}")
     raise PlaitError(f"{parameter} is {value!r}: a timedelta or a text as '5 minutes' is needed.")

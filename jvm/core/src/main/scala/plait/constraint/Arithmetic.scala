@@ -58,6 +58,11 @@ final case class Arithmetic(
   /** Convention 3; asked for only of types that have ends. */
   private lazy val turns = Turns(domain.everything)
 
+  /** Where a division by 0 is NULL, the dividend is not looked at: it may fail, and there is a value. */
+  override def evaluates(result: Possible, arguments: IndexedSeq[Possible], index: Int): Boolean =
+    super.evaluates(result, arguments, index) && !(index == 0 && arguments.size == 2 &&
+      result.mayBeNull && overflow != Overflow.Fails && isUndefined(exact(arguments)))
+
   /** Nothing but numbers and NULL goes in, and comes out. */
   private val isPlain = overflow == Overflow.Fails && !from.hasNaN && !domain.hasNaN
 

@@ -24,8 +24,10 @@ import plait.interval._
   *   1. Sound: every assignment under which the condition is TRUE, and whose values were inside
   *      before, is inside afterwards. Nothing else is promised of how narrow the answer is.
   *   2. Bounded: at most [[Solver.Rounds]] rounds, [[Solver.Depth]] nested cases and
-  *      [[Solver.Tries]] cases in all. `x < y AND y < x` moves an end by one a round, and stops
-  *      there without an answer.
+  *      [[Solver.Tries]] cases in all, and so many steps as `effort` sweeps over all nodes would
+  *      take, a step being one operation forward or back. `x < y AND y < x` moves an end by one a
+  *      round, and stops there without an answer. So the time of an answer grows with the
+  *      condition, never with what is asked; and the same question has the same answer.
   *   3. Errors: a term is narrowed by what it is an argument of only if that is surely evaluated. In
   *      `n = 0 OR 10 div n > 3`, n may be 0.
   *   4. An answer is one of three: narrowed, unchanged, infeasible (the condition is never TRUE).
@@ -33,8 +35,15 @@ import plait.interval._
   *      of them has changed since. What follows from the types alone is found once, at first.
   *
   * One instance serves one condition and one thread.
+  *
+  * @param others
+  *   terms to be narrowed too, whether or not the condition holds them
   */
-final class Solver(val condition: Term, others: Seq[Term] = Nil) {
+final class Solver(
+    val condition: Term,
+    others: Seq[Term] = Nil,
+    effort: Int = Solver.Effort
+) {
   import Solver._
 
   /** Arguments before what they are arguments of. */
@@ -65,8 +74,12 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
     case _ => false
   }.toArray
 
-  /** How many cases may still be solved for this answer. */
+  /** How many cases may still be solved for this answer, and how many steps made. */
   private var triesLeft = 0
+  private var stepsLeft = 0
+
+  /** Of one upward and one downward sweep over all nodes. */
+  private val stepsOfSweep = arguments.iterator.map(_.length + 1).sum
 
   /** What has changed, for each number of cases that may still be nested. */
   private val news: Array[News] = Array.fill(Depth + 1)(new News(nodes.size))
@@ -115,6 +128,7 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
   private def narrow(state: Array[Possible], watcher: Watcher): Boolean = {
     state(root) = state(root).intersect(Possible.True)
     triesLeft = Tries
+    stepsLeft = effort * stepsOfSweep
     val changed = news(Depth)
     changed.clear()
     var i = 0
@@ -128,6 +142,7 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
 
   /** What the condition itself may be, by one upward sweep; nothing, if there is no value. */
   def forward(state: Array[Possible]): Possible = {
+    stepsLeft = stepsOfSweep
     val changed = news(Depth)
     changed.clear()
     java.util.Arrays.fill(changed.isStale, true)
@@ -171,7 +186,7 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
     val changed = news(depth)
     var round = 0
     var change: Change = Change.Moved
-    while (change == Change.Moved && round < Rounds) {
+    while (change == Change.Moved && round < Rounds && stepsLeft > 0) {
       change = upward(state, changed)
       watcher.note("upward", state)
       if (change != Change.Impossible) {
@@ -190,8 +205,9 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
   private def upward(state: Array[Possible], changed: News): Change = {
     var i = 0
     // All nodes before i hold what follows from their arguments.
-    while (i < operations.length) {
+    while (i < operations.length && stepsLeft > 0) {
       if (changed.isStale(i) && (operations(i) ne null)) {
+        stepsLeft -= 1
         val before = state(i)
         val after = before.intersect(operations(i).forward(argumentsOf(i, state)))
         if (after ne before) set(i, tightened(i, after), state, changed)
@@ -207,10 +223,11 @@ final class Solver(val condition: Term, others: Seq[Term] = Nil) {
     var moved: Change = Change.None
     var i = operations.length - 1
     // All nodes after i have told their arguments what they know, and which are evaluated.
-    while (i >= 0) {
+    while (i >= 0 && stepsLeft > 0) {
       if (changed.isUntold(i) && changed.isEvaluated(i) && (operations(i) ne null)) {
         changed.isUntold(i) = false
         val values = argumentsOf(i, state)
+        stepsLeft -= values.length
         var k = 0
         while (k < values.length) {
           if (operations(i).evaluates(state(i), values, k)) {
@@ -322,6 +339,7 @@ object Solver {
   val Depth = 2
   val Cases = 8
   val Tries = 40
+  val Effort = 32
 
   trait Watcher {
     def note(what: String, state: Array[Possible]): Unit

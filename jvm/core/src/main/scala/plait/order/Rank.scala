@@ -115,10 +115,31 @@ object Rank {
     }
   }
 
-  /** The number of a text is not turned back into bytes. */
+  /** Eight digits of the number in base 257, each the byte after which it is: 0 ends the text, and has
+    * no byte, for which a prefix has the byte 0.
+    */
   private object OfText extends Rank {
+    private val digits = 8
+    private val base = BigInt(257)
+    private val scale = Rational(base.pow(digits))
     def isExact: Boolean = false
-    def low(end: Bound[Rational]): Long = Long.MinValue
-    def high(end: Bound[Rational]): Long = Long.MaxValue
+    def low(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MinValue
+      case other => ofNumber(Bound.at(other))
+    }
+    def high(end: Bound[Rational]): Long = end match {
+      case Unbounded => Long.MaxValue
+      case other => ofNumber(Bound.at(other))
+    }
+
+    /** Never falls: neither does a digit's byte, and the first digits decide. */
+    private def ofNumber(x: Rational): Long =
+      if (x.signum <= 0) Long.MinValue
+      else if (x >= Rational.One) Long.MaxValue
+      else {
+        val number = (x * scale).floor
+        val bytes = (digits - 1 to 0 by -1).map(place => (number / base.pow(place)) % base)
+        ofText(bytes.foldLeft(0L)((sum, digit) => (sum << 8) | math.max(digit.toLong - 1, 0L)))
+      }
   }
 }

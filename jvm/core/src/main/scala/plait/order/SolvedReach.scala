@@ -140,7 +140,7 @@ object SolvedReach {
       case Domain.Timestamp | Domain.TimestampNtz => Rational(1700000000000000L + k * 3600000000L)
       case Domain.DayTimeInterval => Rational(k * 60000000L)
       case Domain.Boolean => Rational((k + 1) % 2L)
-      case Domain.Text => Rational(BigInt(k), BigInt(100))
+      case Domain.Text => Rational(BigInt(k), BigInt(200))
       case _ => Rational(k.toLong)
     }
     Possible.in(term.domain.tighten(IntervalSet.point(number)))

@@ -71,6 +71,7 @@ object Conditions {
         of(condition).flatMap(c => of(if (c == Value.True) a else b))
       case Call(_: Choice.Coalesce, Seq(a, b)) =>
         of(a).flatMap(first => if (first == Value.Null) of(b) else Some(first))
+      case Call(a: Arithmetic, Seq(l, r)) if isNullAlready(a, of(l), of(r)) => Some(Value.Null)
       case Call(operation, arguments) => strict(operation, arguments)
       case Add(l, r) => strict(Arithmetic.exact(Plus), Seq(l, r))
       case Subtract(l, r) => strict(Arithmetic.exact(Minus), Seq(l, r))
@@ -78,6 +79,12 @@ object Conditions {
       case Scale(c, k) => strict(Arithmetic.exact(Times), Seq(c, Constant(k)))
     }
   }
+
+  /** NULL in one argument, or 0 as a divisor where that is no error: the other may fail. */
+  private def isNullAlready(a: Arithmetic, l: Option[Value], r: Option[Value]): Boolean =
+    Seq(l, r).exists(_.contains(Value.Null)) ||
+      (a.overflow != Overflow.Fails && r.contains(Value.Number(Rational.Zero)) &&
+        a.operation.isPartial(Vector(IntervalSet.All, IntervalSet.point(Rational.Zero))))
 
   private def known(value: Value, domain: Domain): Term = value match {
     case Value.Null => Known(Possible.JustNull, domain, "NULL")

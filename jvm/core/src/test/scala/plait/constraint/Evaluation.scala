@@ -36,6 +36,11 @@ object Evaluation {
     case Logic.In(members, withNull) =>
       val isMember = members.exists(m => values(0) == Number(m))
       Some(either(values)(if (isMember) True else if (withNull.hasNull) Null else False))
+    case Finite(floating) =>
+      Some(values(0) match {
+        case Number(x) if x.abs != floating.infinity => values(0)
+        case _ => Null
+      })
     case _: Choice.If => Some(if (values(0) == True) values(1) else values(2))
     case _: Choice.Coalesce => Some(values.find(_ != Null).getOrElse(Null))
     case _: Choice.Least => Some(extreme(values)(_ <= 0))

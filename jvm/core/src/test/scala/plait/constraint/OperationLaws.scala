@@ -165,6 +165,8 @@ class OperationLaws extends ScalaCheckSuite {
   law("casts of doubles to floats", Domain.Double)(
     arithmetic(Domain.Double, Domain.Float, Fails)(Same): _*
   )
+  for (floating <- Seq(Domain.Double, Domain.Float))
+    law(s"$floating: NaN and infinities as NULL", floating)(Finite(floating))
   law("casts of longs to doubles", Domain.Long)(
     arithmetic(Domain.Long, Domain.Double, Fails)(Same): _*
   )

@@ -144,6 +144,20 @@ class SolverExamples extends FunSuite {
     assertEquals(solved(condition, m -> Possible.only(q(0)))(m), Possible.only(q(0)))
   }
 
+  test("NULL <=> (10 div n) div m keeps n = 0 where m may be 0, and its quotient NULL") {
+    def div(overflow: Overflow)(a: Term, b: Term) =
+      Call(Arithmetic(StepOperation.Quotient, Domain.Int, Domain.Int, overflow), a, b)
+    val quotient = div(Overflow.Wraps)(div(Overflow.Fails)(Constant(10), n), m)
+    val condition = Call(NullSafeEqual, Known(Possible.JustNull, Domain.Int, "NULL"), quotient)
+    val small = possible(IntervalSet.closed(q(0), q(8)))
+    assertEquals(solved(condition, n -> small, m -> small)(n), small)
+    // By another divisor the dividend is looked at, and fails or has a value.
+    assertEquals(
+      new Solver(condition).solve(n -> small, m -> possible(IntervalSet.point(q(3)))),
+      Narrowing.Infeasible
+    )
+  }
+
   test("NULL <=> k + 10 div m keeps m = 0 where k may be NULL: then nothing is divided") {
     def failing(operation: RealOperation)(a: Term, b: Term) =
       Call(Arithmetic(operation, Domain.Int, Domain.Int, Overflow.Fails), a, b)
@@ -231,5 +245,50 @@ class SolverExamples extends FunSuite {
     assert(trace.mermaid.startsWith("flowchart BT"), trace.mermaid)
     assert(trace.mermaid.contains("(b - 3)"), trace.mermaid)
     assert(trace.mermaid.contains("given to upward 1: (-inf, +inf) or NULL<br/>downward 1 to "))
+  }
+
+  /** Counts how often it is asked. */
+  final private class Counted(inner: Operation, count: () => Unit) extends Operation {
+    def name: String = inner.name
+    def domain: Domain = inner.domain
+    def forward(arguments: IndexedSeq[Possible]): Possible = { count(); inner.forward(arguments) }
+    def backward(result: Possible, arguments: IndexedSeq[Possible], index: Int): Possible = {
+      count()
+      inner.backward(result, arguments, index)
+    }
+    override def evaluates(result: Possible, arguments: IndexedSeq[Possible], index: Int): Boolean =
+      inner.evaluates(result, arguments, index)
+    override def cases(result: Possible, arguments: IndexedSeq[Possible]): Seq[(Int, Possible)] =
+      inner.cases(result, arguments)
+    override def hasCases: Boolean = inner.hasCases
+  }
+
+  test("cases of cases that move by one a round end after as many steps as are allowed") {
+    var steps = 0
+    // One for all uses: terms that are equal stay so.
+    val wrapped = scala.collection.mutable.Map.empty[Operation, Operation]
+    def counted(term: Term): Term = term match {
+      case Call(operation, arguments) =>
+        val own = wrapped.getOrElseUpdate(operation, new Counted(operation, () => steps += 1))
+        Call(own, arguments.map(counted))
+      case leaf => leaf
+    }
+    val ring = Seq.tabulate(6)(i => int(s"x$i"))
+    val next = ring.tail :+ ring.head
+    def around(op: Comparison) = ring.zip(next).map { case (l, r) => is(op, l, r) }
+    def either(k: Int) = or(
+      and(is(Greater, int(s"n$k"), Constant(0)) +: around(Less): _*),
+      and(is(Less, int(s"n$k"), Constant(0)) +: around(Greater): _*)
+    )
+    val slow = and(Seq.tabulate(8)(either): _*)
+    val ofSweep = new Solver(slow).nodes.map(_.children.size + 1).sum
+    def stepsOf(effort: Int): Int = {
+      val solver = new Solver(counted(slow), Nil, effort)
+      val before = steps
+      solver.solve()
+      steps - before
+    }
+    assert(stepsOf(Solver.Effort) <= (Solver.Effort + 1) * ofSweep)
+    assert(stepsOf(Int.MaxValue / ofSweep) > (Solver.Effort + 1) * ofSweep, s"$steps of $ofSweep")
   }
 }

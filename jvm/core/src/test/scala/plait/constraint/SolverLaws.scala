@@ -80,6 +80,16 @@ class SolverLaws extends ScalaCheckSuite {
     }
   }
 
+  property("however early it stops, a solution stays inside, and the same question has one answer") {
+    forAll(trial, Gen.choose(0, 4)) { (t, effort) =>
+      def answer() = valuesOf(new Solver(t.condition, Nil, effort).solve(t.known))
+      val (found, again) = (answer(), answer())
+      variables.forall { v =>
+        found.map(_(v)).exists(Value.isIn(_, t.values(v))) && found.map(_(v)) == again.map(_(v))
+      }
+    }
+  }
+
   private def isWithin(a: Possible, b: Possible): Boolean = a.intersect(b) == a
 
   property("solving again from what was found gives no more than that, and loses no solution") {

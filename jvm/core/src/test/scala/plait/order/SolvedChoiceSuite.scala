@@ -47,4 +47,28 @@ class SolvedChoiceSuite extends FunSuite {
     val (least, most) = (Int.MinValue.toLong, Int.MaxValue.toLong)
     assertEquals(reach.ranks(day(most)), Some((least, most)))
   }
+
+  test("texts: r.s from l.s on, or NULL l.flag, by the first eight bytes of l.s") {
+    val (l, r) =
+      (Variable("l.s", Side.Left, Domain.Text), Variable("r.s", Side.Right, Domain.Text))
+    val flag = Variable("l.flag", Side.Left, Domain.Boolean)
+    val from = Call(Compared(Comparison.AtLeast), r, l)
+    val condition =
+      Call(Logic.Or, from, Call(Logic.And, flag, Call(Compared(Comparison.Less), l, r)))
+    val choice = SolvedChoice
+      .best(
+        BySide(condition, condition),
+        BySide(Seq(l), Seq(r)),
+        term => Seq(l, r, flag).contains(term)
+      )
+      .toOption
+      .get
+    assert(Side.both.exists(choice.isPruned), choice.toString)
+    val name = "Braunschweig".getBytes
+    val rank = Rank.ofText(java.nio.ByteBuffer.wrap(name).getLong)
+    val own = choice.reaches.left.own.map { term =>
+      if (term == l) Possible.only(Domain.Text.number(name)) else term.domain.all
+    }
+    assertEquals(choice.reaches.left.ranks(own), Some((rank, Long.MaxValue)))
+  }
 }

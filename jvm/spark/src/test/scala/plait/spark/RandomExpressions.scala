@@ -134,8 +134,10 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
               () => Ceil(sub(pick(f.types: _*)), fails),
               () => UnixSeconds(sub(TimestampType)),
               () => {
-                val unit = pick("SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
-                TimestampDiff(unit, sub(TimestampType), sub(TimestampType), Some(zone))
+                val unit =
+                  pick("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+                def time = pick(TimestampType, TimestampNTZType)
+                TimestampDiff(unit, sub(time), sub(time), Some(zone))
               },
               () => UnixMillis(sub(TimestampType)),
               () => UnixMicros(sub(TimestampType)),
@@ -195,7 +197,13 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
               Literal(values.of(DayTimeIntervalType()), DayTimeIntervalType()),
               Some(zone)
             ),
-          () => TimestampAddYMInterval(sub(t), sub(YearMonthIntervalType()), Some(zone))
+          () => TimestampAddYMInterval(sub(t), sub(YearMonthIntervalType()), Some(zone)),
+          () => {
+            val unit =
+              pick("SECOND", "HOUR", "DAY", "DAYOFYEAR", "WEEK", "MONTH", "QUARTER", "YEAR")
+            val few = Literal((random.nextInt(60) - 30).toLong)
+            TimestampAdd(unit, pick(few, sub(LongType)), sub(t), Some(zone))
+          }
         )
         val zoned =
           if (t == TimestampNTZType) Nil
@@ -234,22 +242,25 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Abs(sub(t), failOnError = true),
           () => MultiplyDTInterval(sub(t), factor(f, columns, depth)),
           () => DivideDTInterval(sub(t), factor(f, columns, depth))
-        )
+        ) ++ cast
       case _: YearMonthIntervalType =>
-        Seq(
+        Seq[() => Expression](
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => MultiplyYMInterval(sub(t), factor(f, columns, depth)),
           () => DivideYMInterval(sub(t), factor(f, columns, depth))
-        )
+        ) ++ cast
       case _ => Nil
     }
   }
 
   /** What intervals are multiplied by: a column, or a number as people write it. */
   private def factor(f: Family, columns: Seq[AttributeReference], depth: Int): Expression =
-    random.nextInt(3) match {
+    random.nextInt(4) match {
       case 0 => value(f, columns, pick(IntegerType, LongType), depth - 1)
       case 1 => Literal(pick(2, 3, -7, 0))
+      case 2 =>
+        val t = pick(DecimalType(3, 1), DecimalType(12, 6), DecimalType(38, 20))
+        Literal(values.of(t), t)
       case _ => Literal(pick(0.5, 2.0, -1.5, 0.1, 1e18))
     }
 

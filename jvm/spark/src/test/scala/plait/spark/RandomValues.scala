@@ -36,13 +36,18 @@ object RandomValues {
       if (random.nextInt(10) == 0) integer(random, Int.MinValue, Int.MaxValue).toInt
       else 20515 + random.nextInt(80) - 40
     case TimestampType | TimestampNTZType => instant(random)
-    case _: DayTimeIntervalType =>
-      val hours = Seq(0, 1, 3, 23, 24, 25, 48, 720)(random.nextInt(8))
-      (if (random.nextBoolean()) 1 else -1) * hours * 3600L * micros + random.nextInt(2)
-    case _: YearMonthIntervalType => random.nextInt(31) - 15
+    case d: DayTimeIntervalType =>
+      val length = dayTime(random)
+      length - length % fieldOf(d)
+    case YearMonthIntervalType(_, field) =>
+      val months =
+        if (random.nextInt(10) == 0) integer(random, Int.MinValue, Int.MaxValue).toInt
+        else random.nextInt(31) - 15
+      if (field == YearMonthIntervalType.YEAR) months - months % 12 else months
     case d: DecimalType =>
       val limit = BigInt(10).pow(d.precision) - 1
-      val unscaled = random.nextInt(8) match {
+      val unscaled = random.nextInt(9) match {
+        case 8 => (BigInt(10).pow(d.scale) * (1L << (random.nextInt(8) * 8)) - 1) min limit
         case 0 => limit - random.nextInt(3)
         case 1 => -limit + random.nextInt(3)
         case 2 => BigInt(d.precision * 3, random.self) % limit
@@ -58,8 +63,27 @@ object RandomValues {
     case other => throw new IllegalArgumentException(s"no random values of $other")
   }
 
+  /** What no interval that ends with a smaller field can differ by. */
+  private def fieldOf(interval: DayTimeIntervalType): Long = interval.endField match {
+    case DayTimeIntervalType.DAY => 86400L * micros
+    case DayTimeIntervalType.HOUR => 3600L * micros
+    case DayTimeIntervalType.MINUTE => 60L * micros
+    case _ => 1L
+  }
+
+  private def dayTime(random: Random): Long = {
+    val hours = Seq(0, 1, 3, 23, 24, 25, 48, 720)(random.nextInt(8))
+    val usual = (if (random.nextBoolean()) 1 else -1) * hours * 3600L * micros
+    random.nextInt(10) match {
+      case 0 => integer(random, Long.MinValue, Long.MaxValue)
+      case 1 => usual + (random.nextInt(200000) - 100000) * 1000L
+      case _ => usual + random.nextInt(2)
+    }
+  }
+
   private def instant(random: Random): Long = random.nextInt(12) match {
     case 0 => random.nextLong() >> 10
+    case 1 => (random.nextInt(400000) - 200000) * 1000L
     case _ =>
       changes(random.nextInt(changes.size)) + (random.nextInt(97) - 48) * 1800L * micros +
         (if (random.nextInt(4) == 0) random.nextInt(3) - 1 else 0)
@@ -73,7 +97,8 @@ object RandomValues {
       case _ => random.nextInt(21) - 10L
     }
 
-  private def floating(random: Random): Double = random.nextInt(12) match {
+  private def floating(random: Random): Double = random.nextInt(13) match {
+    case 12 => nearPower(random)
     case 0 => Double.NaN
     case 1 => if (random.nextBoolean()) Double.PositiveInfinity else Double.NegativeInfinity
     case 2 => if (random.nextBoolean()) 0.0 else -0.0
@@ -82,5 +107,18 @@ object RandomValues {
     case 5 => (random.nextInt(21) - 10) * 1e-310
     case 6 => random.nextGaussian()
     case _ => (random.nextInt(81) - 40) / 4.0
+  }
+
+  /** Where the types of integers end, as they are and in seconds, and next to it. */
+  private def nearPower(random: Random): Double = {
+    val end = Math.scalb(1.0, Seq(7, 15, 31, 63)(random.nextInt(4)))
+    val limit = if (random.nextBoolean()) end else -end
+    val scaled = if (random.nextInt(3) == 0) limit / 1e6 else limit
+    random.nextInt(4) match {
+      case 0 => Math.nextDown(scaled)
+      case 1 => Math.nextUp(scaled)
+      case 2 => scaled - 0.5
+      case _ => scaled
+    }
   }
 }

@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics}
 
+import plait.BySide
+import plait.order.WhyNot
 import plait.spark.translate.{BestMatch, JoinedColumns}
 
 /** Each left row and the one right row that it picks.
@@ -21,6 +23,9 @@ import plait.spark.translate.{BestMatch, JoinedColumns}
   *   what must be TRUE of a pair before the best is chosen: equalities and all else of ON
   * @param check
   *   what must be TRUE of the pair that was chosen
+  * @param ranges
+  *   both sides come cut into so many ranges of the match value, along the scan, a partition each; or
+  *   why they do not
   */
 final case class AsOfJoin(
     left: LogicalPlan,
@@ -28,11 +33,20 @@ final case class AsOfJoin(
     joinType: JoinType,
     best: BestMatch,
     condition: Option[Expression],
-    check: Option[Expression]
+    check: Option[Expression],
+    ranges: Either[WhyNot, Int] = Left(WhyNot.NotAsked())
 ) extends BinaryNode {
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(joinType, best, condition, check) ++ ranges.map(n => s"in $n ranges").toOption
 
   override def output: Seq[Attribute] =
     JoinedColumns.of(joinType, left.output, right.output)
+
+  override def metadataOutput: Seq[Attribute] = joinType match {
+    case LeftExistence(_) => left.metadataOutput
+    case _ => super.metadataOutput
+  }
 
   private def keepsRight: Boolean = joinType == RightOuter || joinType == FullOuter
 
@@ -43,14 +57,14 @@ final case class AsOfJoin(
   /** Of a node that it does not know Spark would multiply the sizes of the sides. */
   override def stats: Statistics = statsCache.getOrElse {
     val rows = guess(left) + (if (keepsRight) guess(right) else 0)
-    val found = Statistics(sizeInBytes = (rows * AsOfJoin.width(output)).max(1))
+    val found = Statistics(sizeInBytes = (rows * RowWidth.of(output)).max(1))
     statsCache = Some(found)
     found
   }
 
   private def guess(side: LogicalPlan): BigInt = {
     val known = side.stats
-    known.rowCount.getOrElse(known.sizeInBytes / AsOfJoin.width(side.output))
+    known.rowCount.getOrElse(known.sizeInBytes / RowWidth.of(side.output))
   }
 
   override protected def withNewChildrenInternal(
@@ -61,7 +75,11 @@ final case class AsOfJoin(
 
 object AsOfJoin {
 
-  /** Spark's own guess of the bytes of a row. */
-  private def width(columns: Seq[Attribute]): BigInt =
-    columns.map(_.dataType.defaultSize.toLong).sum + 8
+  /** Of which sides a row that matches nothing leaves no trace. */
+  def isFree(joinType: JoinType): BySide[Boolean] = joinType match {
+    case LeftOuter | LeftAnti => BySide(false, true)
+    case RightOuter => BySide(true, false)
+    case FullOuter => BySide(false, false)
+    case _ => BySide(true, true)
+  }
 }

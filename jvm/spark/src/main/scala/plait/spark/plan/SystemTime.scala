@@ -41,13 +41,9 @@ final case class AfterChoice(child: Expression) extends UnaryExpression with Une
 
 /** A relation `FOR SYSTEM_TIME AS OF`, while its statement is parsed: the join to its left takes the time.
   */
-final case class AtSystemTime(clause: AtSystemTime.Carried, child: LogicalPlan) extends UnaryNode {
+final case class AtSystemTime(time: Carried[SystemTime], child: LogicalPlan) extends UnaryNode {
   override lazy val resolved: Boolean = false
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(newChild: LogicalPlan): AtSystemTime =
     copy(child = newChild)
-}
-
-object AtSystemTime {
-  final class Carried(val time: SystemTime)
 }

@@ -2,7 +2,7 @@
 package plait.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /** A `JOIN ... USING` and the clause that belongs into its condition, which Spark makes of the USING
   * columns only when it knows them. Until then the names of the clause must not be looked up, so it is
@@ -13,17 +13,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, UnaryNode
   *     becomes Project(k, l.v, r.w, Join(l, r, LeftOuter, l.k = r.k AND m))
   * }}}
   */
-final case class UsingMatch(clause: UsingMatch.Carried, child: LogicalPlan) extends UnaryNode {
+final case class UsingMatch(clause: Carried[Expression], child: LogicalPlan) extends UnaryNode {
   override lazy val resolved: Boolean = false
   override def output: Seq[Attribute] = child.output
 
   override protected def withNewChildInternal(newChild: LogicalPlan): UsingMatch =
     copy(child = newChild)
-}
-
-object UsingMatch {
-  final class Carried(val condition: Expression)
-
-  def of(condition: Expression, join: Join): UsingMatch =
-    UsingMatch(new Carried(condition), join)
 }

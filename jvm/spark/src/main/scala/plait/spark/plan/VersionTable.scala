@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
   *     since valid_from, ties by seq, keys (currency), deleted op = '-D'
   * }}}
   *
-  * It says nothing of the rows themselves, and goes when the query is analysed.
+  * It says nothing of the rows themselves, and goes before the query is optimized.
   *
   * @param since
   *   from when on a version is valid

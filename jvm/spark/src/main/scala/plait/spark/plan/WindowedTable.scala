@@ -22,7 +22,7 @@ final case class WindowedTable(
     keys: Seq[Expression],
     lengths: Seq[Expression],
     offset: Option[Expression],
-    instead: Option[WindowedTable.Instead],
+    instead: Option[Carried[LogicalPlan]],
     child: LogicalPlan
 ) extends UnaryNode {
   override lazy val resolved: Boolean = false
@@ -30,10 +30,4 @@ final case class WindowedTable(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowedTable =
     copy(child = newChild)
-}
-
-object WindowedTable {
-
-  /** Carries a plan where Spark sees none. */
-  final class Instead(val plan: LogicalPlan)
 }

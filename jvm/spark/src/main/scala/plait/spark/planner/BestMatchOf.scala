@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 
 import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
 import plait.spark.side.MatchDistance
-import plait.spark.translate.{BestMatch, MatchDirection}
+import plait.spark.translate.{BestMatch, EndOfTime, MatchDirection}
 
 /** What a MATCH_CONDITION means for the sides of its join:
   *
@@ -28,7 +28,8 @@ object BestMatchOf {
         tie.origin
       )
     }
-    BestMatch(direction, ofLeft, ofRight, within, clause.ties ++ columns(right, ofRight))
+    val ties = clause.ties ++ columns(right, ofRight) ++ Distinction.all(right.output)
+    BestMatch(direction, ofLeft, ofRight, within, ties)
   }
 
   private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =
@@ -37,14 +38,12 @@ object BestMatchOf {
 
   /** Every version is valid at the end of time. */
   private def newest(clause: MatchCondition, ofRight: Expression) = {
-    val end = ofRight.dataType match {
-      case TimestampType | TimestampNTZType | LongType => Literal(Long.MaxValue, ofRight.dataType)
-      case DateType | IntegerType => Literal(Int.MaxValue, ofRight.dataType)
-      case other =>
-        throw ClauseError(
-          s"PROCTIME() takes the newest version by a time, a date, an INT or a BIGINT, not by ${other.sql}",
-          clause.origin
-        )
+    val end = EndOfTime.of(ofRight.dataType).getOrElse {
+      throw ClauseError(
+        "PROCTIME() takes the newest version by a time, a date, an INT or a BIGINT, not by " +
+          ofRight.dataType.sql,
+        clause.origin
+      )
     }
     (end, ofRight, AtOrBefore)
   }

@@ -49,9 +49,11 @@ object CollectedPlan {
         intervals.right.ends,
         children.left,
         children.right,
-        at(
-          SidePruning.collected(found.fixedText, WhyNot.Collected(collected)),
-          SidePruning.lookingUp(found.seekingText, found.comparisons)
+        join.told(
+          at(
+            SidePruning.collected(found.fixedText, WhyNot.Collected(collected)),
+            SidePruning.lookingUp(found.seekingText, found.comparisons)
+          )
         )
       )
     }

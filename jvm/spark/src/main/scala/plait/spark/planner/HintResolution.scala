@@ -3,13 +3,14 @@ package plait.spark.planner
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.PlaitConf
-import plait.spark.plan.PlaitJoinHint
+import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
 
 /** Turns Plait's hints into Spark's resolved ones, or into nodes, on the relations that they name.
   *
@@ -25,37 +26,50 @@ import plait.spark.plan.PlaitJoinHint
   * hints are unknown to Spark, which warns of them.
   */
 object HintResolution extends Rule[LogicalPlan] {
-  private val hints =
+  private val strategies =
     Seq(PlaitJoinHint.SYMMETRIC_HASH, PlaitJoinHint.NO_SYMMETRIC_HASH)
       .map(h => h.displayName -> h)
       .toMap
-  private val acceptedOfOthers = Set("RANGE_JOIN")
+  private val RangeJoin = "RANGE_JOIN"
+
+  /** Hints of streams, and why there is nothing that they could do. */
+  private val notYet = Map(
+    "STATE_TTL" -> "it limits how long the join of a stream remembers a row",
+    "BOUNDED" -> "it says of a stream that it will end"
+  )
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!PlaitConf(SQLConf.get).enabled) plan
     else
       plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
-        case UnresolvedHint(name, parameters, child) if hints.contains(upper(name)) =>
-          resolved(upper(name), parameters.map(relation(name, _)), child)
-        case UnresolvedHint(name, parameters, child) if upper(name) == OrderedHint.Name =>
-          OrderedHint.resolved(parameters, child)
-        case UnresolvedHint(name, parameters, child) if VersionHint.Names.contains(upper(name)) =>
-          VersionHint.resolved(upper(name), parameters, child)
-        case UnresolvedHint(name, _, child) if acceptedOfOthers.contains(upper(name)) => child
+        case hint: UnresolvedHint => resolved(upper(hint.name), hint)
       }
 
   private def upper(name: String): String = name.toUpperCase(Locale.ROOT)
 
-  private def resolved(name: String, relations: Seq[Seq[String]], child: LogicalPlan) = {
-    val hint = HintInfo(strategy = Some(hints(name)))
-    if (relations.isEmpty) ResolvedHint(child, hint)
+  private def resolved(name: String, hint: UnresolvedHint): LogicalPlan =
+    if (strategies.contains(name)) {
+      val info = HintInfo(strategy = Some(strategies(name)))
+      marked(name, hint.parameters, hint.child)(_.merge(info, conf.hintErrorHandler))
+    } else if (name == RangeJoin)
+      marked(name, withoutBin(hint), hint.child)(RangeJoinHint.on)
+    else if (name == OrderedHint.Name) OrderedHint.resolved(hint)
+    else if (VersionHint.Names.contains(name)) VersionHint.resolved(name, hint)
+    else if (notYet.contains(name)) throw notSupported(name)
+    else hint
+
+  /** The relations that are named, or the whole plan, with one more mark on them for Spark's optimizer. */
+  private def marked(name: String, relations: Seq[Any], child: LogicalPlan)(
+      mark: HintInfo => HintInfo
+  ): LogicalPlan = {
+    def on(plan: LogicalPlan) = plan match {
+      case ResolvedHint(named, other) => ResolvedHint(named, mark(other))
+      case named => ResolvedHint(named, mark(HintInfo()))
+    }
+    if (relations.isEmpty) on(child)
     else
-      relations.foldLeft(child) { (plan, relation) =>
-        HintedRelations.changed(name, relation, plan) {
-          case ResolvedHint(named, other) =>
-            ResolvedHint(named, other.merge(hint, conf.hintErrorHandler))
-          case named => ResolvedHint(named, hint)
-        }
+      relations.map(relation(name, _)).foldLeft(child) { (plan, relation) =>
+        HintedRelations.changed(name, relation, plan)(on)
       }
   }
 
@@ -66,4 +80,24 @@ object HintResolution extends Rule[LogicalPlan] {
           s"${HintedRelations.shown(parameter)}."
       )
     }
+
+  /** The relations of `RANGE_JOIN(t, 10)`. */
+  private def withoutBin(hint: UnresolvedHint): Seq[Any] = hint.parameters match {
+    case relations :+ bin if isBin(bin) && relations.size <= 1 => relations
+    case other =>
+      throw new IllegalArgumentException(
+        "The hint RANGE_JOIN takes a relation and the size of a bin, which Plait does not need: RANGE_JOIN(r, 10). " +
+          s"It was ${other.map(HintedRelations.shown).mkString("RANGE_JOIN(", ", ", ")")}."
+      )
+  }
+
+  private def isBin(parameter: Any): Boolean = parameter match {
+    case literal: Literal => literal.value != null
+    case _: Expression => false
+    case _ => true
+  }
+
+  private def notSupported(name: String) = new IllegalArgumentException(
+    s"The hint $name is not supported yet, because ${notYet(name)}, and Plait does not join streams yet: leave it out."
+  )
 }

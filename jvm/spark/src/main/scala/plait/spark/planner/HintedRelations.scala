@@ -24,11 +24,8 @@ object HintedRelations {
     */
   def changed(hint: String, name: Seq[String], plan: LogicalPlan)(
       change: LogicalPlan => LogicalPlan
-  ): LogicalPlan = {
-    val found = in(plan, name, change)
-    if (found eq plan) throw unknown(hint, name, plan)
-    found
-  }
+  ): LogicalPlan =
+    if (isAny(name, plan)) in(plan, name, change) else throw unknown(hint, name, plan)
 
   /** The name that a parameter of a hint is: of a relation, or of a column. */
   def name(parameter: Any): Option[Seq[String]] = parameter match {
@@ -59,6 +56,11 @@ object HintedRelations {
     }
     from(plan).distinct
   }
+
+  /** A hint in a statement has its place there; one of a DataFrame has none, and where it names no relation it
+    * is of all the rows, whose plan may not be resolved yet (Spark Connect).
+    */
+  def isOfDataFrame(hint: UnresolvedHint): Boolean = hint.origin.startIndex.isEmpty
 
   /** Has the query a relation of this name? */
   def isAny(name: Seq[String], plan: LogicalPlan): Boolean =

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.StringType
 
-import plait.spark.plan.PlaitJoinHint
+import plait.spark.exec.SidePruning
+import plait.spark.plan.{PlaitJoinHint, RangeJoinHint, RowWidth}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
@@ -47,10 +48,20 @@ final case class JoinToPlan(
   /** How many rows a side has, by what Spark knows or would guess; None where it knows nothing. */
   def rows(side: Side): Option[BigInt] = {
     val plan = children(side)
-    val width = plan.output.map(_.dataType.defaultSize.toLong).sum + 8
     plan.stats.rowCount.orElse(
-      Some(plan.stats.sizeInBytes).filter(_ < plan.conf.defaultSizeInBytes).map(_ / width)
+      Some(plan.stats.sizeInBytes)
+        .filter(_ < plan.conf.defaultSizeInBytes)
+        .map(_ / RowWidth.of(plan.output))
     )
+  }
+
+  /** What prunes each side, with what a hint has left to be said of it. */
+  def told(pruning: BySide[SidePruning]): BySide[SidePruning] = {
+    val hints = BySide(join.hint.leftHint, join.hint.rightHint)
+    BySide.make { side =>
+      if (hints(side).exists(_.isInstanceOf[RangeJoinHint])) pruning(side).and(RangeJoinHint.Said)
+      else pruning(side)
+    }
   }
 
   def strategies: Seq[JoinStrategyHint] =

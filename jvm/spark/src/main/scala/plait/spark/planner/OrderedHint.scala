@@ -2,7 +2,7 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, Literal, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.types.StringType
 
 /** The hint `ORDERED(relation, order [, slack])`:
@@ -19,10 +19,11 @@ import org.apache.spark.sql.types.StringType
 object OrderedHint {
   val Name = "ORDERED"
 
-  def resolved(parameters: Seq[Any], child: LogicalPlan): LogicalPlan = {
+  def resolved(hint: UnresolvedHint): LogicalPlan = {
+    val UnresolvedHint(_, parameters, child) = hint
     val slack = parameters.drop(1).lastOption.flatMap(DeclaredOrder.slack)
     (if (slack.isDefined) parameters.init else parameters) match {
-      case Seq(order) => ofWhole(declared(order, slack, parameters), child, parameters)
+      case Seq(order) => ofWhole(declared(order, slack, parameters), hint)
       case Seq(relation, order) =>
         val name = HintedRelations.name(relation).getOrElse(throw wrong(parameters))
         val claim = declared(order, slack, parameters)
@@ -42,15 +43,15 @@ object OrderedHint {
     case _ => None
   }
 
-  /** A query in SQL is not resolved yet when its hints are; a DataFrame is. */
-  private def ofWhole(claim: DeclaredOrder, child: LogicalPlan, parameters: Seq[Any]) =
-    HintedRelations.all(child) match {
-      case names if child.resolved => claim.on(child, names.headOption.getOrElse("the hinted rows"))
-      case Seq(only) => HintedRelations.changed(Name, Seq(only), child)(claim.on(_, only))
+  private def ofWhole(claim: DeclaredOrder, hint: UnresolvedHint) =
+    HintedRelations.all(hint.child) match {
+      case names if HintedRelations.isOfDataFrame(hint) =>
+        claim.on(hint.child, names.headOption.getOrElse("the hinted rows"))
+      case Seq(only) => HintedRelations.changed(Name, Seq(only), hint.child)(claim.on(_, only))
       case several =>
-        val example = several.headOption.map(name => s": ${written(name +: parameters)}")
+        val example = several.headOption.map(name => s": ${written(name +: hint.parameters)}")
         throw new IllegalArgumentException(
-          s"The hint ${written(parameters)} must name the relation whose rows come in order, one of " +
+          s"The hint ${written(hint.parameters)} must name the relation whose rows come in order, one of " +
             s"${several.mkString(", ")}${example.mkString}."
         )
     }

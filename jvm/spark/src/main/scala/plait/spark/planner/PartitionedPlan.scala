@@ -58,7 +58,7 @@ object PartitionedPlan {
       children.left,
       children.right,
       pruning.sides.map(_.rankless)
-    )(pruning.text)
+    )(join.told(pruning.text))
 
   private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
     join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>

@@ -38,16 +38,8 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     case _ => true
   }
 
-  /** Of which sides a row that matches nothing leaves no trace. */
-  private def isFree(joinType: JoinType): BySide[Boolean] = joinType match {
-    case LeftOuter | LeftAnti => BySide(false, true)
-    case RightOuter => BySide(true, false)
-    case FullOuter => BySide(false, false)
-    case _ => BySide(true, true)
-  }
-
   private def pushed(join: AsOfJoin): AsOfJoin = {
-    val free = isFree(join.joinType)
+    val free = AsOfJoin.isFree(join.joinType)
     val conjuncts = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     val (ofLeft, others) = conjuncts.partition(c => free.left && isOf(c, join.left))
     val (ofRight, stay) = others.partition(c => free.right && isOf(c, join.right))
@@ -62,7 +54,7 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Leaves out rows that cannot match, by what is known of the keys of the other side. */
   private def withoutUseless(join: AsOfJoin): AsOfJoin = {
-    val free = isFree(join.joinType)
+    val free = AsOfJoin.isFree(join.joinType)
     val sides = BySide(join.left, join.right)
     val keys = join.condition.toSeq.flatMap(splitConjunctivePredicates).flatMap(keyColumns(join, _))
     val useful = BySide.make { side =>

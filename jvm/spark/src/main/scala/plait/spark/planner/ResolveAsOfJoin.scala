@@ -17,20 +17,21 @@ import plait.spark.plan.{ClauseError, _}
 object ResolveAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case table: VersionTable if table.resolved => table.child
     case join @ Join(left, right, joinType, Some(condition), _) if join.resolved =>
       split(condition) match {
         case (clause +: others, on) =>
           others.foreach(o => throw ClauseError("A join has one MATCH_CONDITION", o.origin))
-          val best = BestMatchOf(clause, left, right)
-          AsOfJoin(
+          val (queries, conditions) = on.partition(QueriesInOn.isOne)
+          val (checks, choosing) = conditions.partition(_.isInstanceOf[AfterChoice])
+          val asOf = AsOfJoin(
             left,
             right,
             joinType,
-            best,
-            on.filterNot(_.isInstanceOf[AfterChoice]).reduceOption(And(_, _)),
-            on.collect { case AfterChoice(check) => check }.reduceOption(And(_, _))
+            BestMatchOf(clause, left, right),
+            choosing.reduceOption(And(_, _)),
+            checks.collect { case AfterChoice(check) => check }.reduceOption(And(_, _))
           )
+          QueriesInOn.filtered(asOf, queries)
         case _ => join
       }
   }

@@ -27,7 +27,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case join @ Join(left, right, joinType, Some(condition), _)
         if join.childrenResolved && condition.exists(_.isInstanceOf[SystemTime]) &&
-          condition.resolved && versions(right).forall(_.resolved) =>
+          condition.resolved && SaidVersions.areResolved(right) =>
       joinType match {
         case Inner | LeftOuter | LeftSemi | LeftAnti =>
           join.copy(condition = chosen(condition, left, right).reduceOption(And(_, _)))
@@ -39,19 +39,13 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       }
   }
 
-  /** What is said of a relation, by its hints and by its table. */
-  private def versions(right: LogicalPlan): Seq[VersionTable] = right match {
-    case table: VersionTable => table +: versions(table.child)
-    case _: SubqueryAlias | _: ResolvedHint => right.children.flatMap(versions)
-    case _ => Nil
-  }
-
   private def chosen(condition: Expression, left: LogicalPlan, right: LogicalPlan) = {
     val conjuncts = splitConjunctivePredicates(condition)
     val time = conjuncts.collectFirst { case time: SystemTime => time }.get
     val on = conjuncts.filterNot(_ == time)
-    val said =
-      versions(right).foldLeft(VersionTable(None, Nil, Nil, None, right))(_.orElse(_))
+    val said = SaidVersions.of(right)
+    gone(said, right).foreach(column => throw noColumn(column, right, time))
+    time.time.filter(_.references.isEmpty).foreach(constant => throw noTimeOfRow(constant, time))
     since(said, right, time) match {
       case None if time.time.isEmpty => on
       case None => throw noTime(right, time)
@@ -123,6 +117,22 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
         case _ => false
       }
     }
+
+  /** A column that a hint names and the right side does not select. */
+  private def gone(said: VersionTable, right: LogicalPlan): Option[Attribute] =
+    AttributeSet(said.expressions).find(!right.outputSet.contains(_))
+
+  private def noColumn(column: Attribute, right: LogicalPlan, time: SystemTime) = ClauseError(
+    s"The versions of the right side are said by its column ${column.name}, which it does not select: its columns " +
+      s"are ${right.output.map(_.name).mkString(", ")}",
+    time.origin
+  )
+
+  private def noTimeOfRow(constant: Expression, time: SystemTime) = ClauseError(
+    s"The time of a join FOR SYSTEM_TIME AS OF is a column of its left side, and ${constant.sql} is none. For one " +
+      "time for all rows write the constant itself, which is Spark's time travel, or put it into a column of the left side",
+    time.origin
+  )
 
   private def openKey(key: Expression, time: SystemTime) = ClauseError(
     s"ON must compare every column of the version key with the left side, but does not compare ${key.sql}",

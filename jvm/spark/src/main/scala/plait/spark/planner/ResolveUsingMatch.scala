@@ -13,7 +13,7 @@ import plait.spark.plan.UsingMatch
 object ResolveUsingMatch extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case UsingMatch(clause, child) if child.resolved => inJoin(child, clause.condition)
+    case UsingMatch(clause, child) if child.resolved => inJoin(child, clause.value)
   }
 
   private def inJoin(plan: LogicalPlan, clause: Expression): LogicalPlan = plan match {

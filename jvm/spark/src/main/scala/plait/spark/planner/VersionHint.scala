@@ -5,7 +5,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, Literal, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.types.StringType
 
 import plait.spark.plan.VersionTable
@@ -17,29 +17,28 @@ import plait.spark.plan.VersionTable
   * VERSION_DELETED(r, (op = '-D'))
   * }}}
   *
-  * The first parameter is a relation if the query has one of that name; without it, the hint is of the
-  * only relation.
+  * The first of several parameters is a relation if the query has one of that name; without it, the hint is
+  * of the only relation, or of all the rows of a DataFrame: `rates.hint("VERSIONED", "valid_from")`.
   */
 object VersionHint {
   val Names: Set[String] = Set("VERSIONED", "VERSION_KEY", "VERSION_DELETED")
 
-  def resolved(hint: String, parameters: Seq[Any], child: LogicalPlan): LogicalPlan = {
+  def resolved(name: String, hint: UnresolvedHint): LogicalPlan = {
+    val UnresolvedHint(_, parameters, child) = hint
+    // A column may be called as a relation is.
     val named = parameters.headOption
+      .filter(_ => parameters.size > 1)
       .flatMap(HintedRelations.name)
-      .filter(name => !child.resolved && HintedRelations.isAny(name, child))
+      .filter(HintedRelations.isAny(_, child))
     val rest = if (named.isDefined) parameters.drop(1) else parameters
-    def said(plan: LogicalPlan) = made(hint, rest, parameters, plan)
+    def said(plan: LogicalPlan) = made(name, rest, parameters, plan)
     named match {
-      case Some(name) => HintedRelations.changed(hint, name, child)(said)
-      case None if child.resolved =>
-        throw new IllegalArgumentException(
-          s"The hint $hint belongs into the query that has FOR SYSTEM_TIME AS OF, as /*+ $hint(relation, ...) */: on " +
-            "a DataFrame it is not supported yet, because it is forgotten once the DataFrame is analysed."
-        )
+      case Some(relation) => HintedRelations.changed(name, relation, child)(said)
+      case None if HintedRelations.isOfDataFrame(hint) => said(child)
       case None =>
         HintedRelations.all(child) match {
-          case Seq(only) => HintedRelations.changed(hint, Seq(only), child)(said)
-          case several => throw unnamed(hint, parameters, several)
+          case Seq(only) => HintedRelations.changed(name, Seq(only), child)(said)
+          case several => throw unnamed(name, parameters, several)
         }
     }
   }

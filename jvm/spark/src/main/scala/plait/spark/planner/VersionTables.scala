@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.PlaitConf
-import plait.spark.plan.{SystemTime, VersionTable}
+import plait.spark.plan.{OrderedBy, SystemTime, VersionTable}
 
 /** The versions that tables declare of themselves, where they are looked up `FOR SYSTEM_TIME AS OF`:
   *
@@ -15,7 +15,8 @@ import plait.spark.plan.{SystemTime, VersionTable}
   *     'plait.version-key' = 'currency', 'plait.version-deleted' = "op = '-D'")
   * }}}
   *
-  * A hint on the table in a query goes before its properties.
+  * A hint on the table in a query goes before its properties. They hold in a view or a query that selects
+  * from the table, too.
   */
 object VersionTables extends Rule[LogicalPlan] {
   private val Time = "plait.version-time"
@@ -36,7 +37,9 @@ object VersionTables extends Rule[LogicalPlan] {
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
     // A hint stands above the name of a table: what stands directly on the table came from here.
     case VersionTable(_, _, _, _, table) if TableProperties.of(table).isDefined => plan
-    case _: SubqueryAlias | _: ResolvedHint | _: VersionTable => plan.mapChildren(declared)
+    case _: SubqueryAlias | _: ResolvedHint | _: VersionTable | _: View | _: Filter | _: OrderedBy |
+        _: Project =>
+      plan.mapChildren(declared)
     case relation =>
       TableProperties.of(relation).fold(plan) { case (table, property) =>
         said(table, property, relation)

@@ -2,6 +2,7 @@
 package plait.spark.sql
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import org.antlr.v4.runtime.{CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
@@ -36,16 +37,25 @@ final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
     .toIndexedSeq
 
   def condition(builder: SparkSqlAstBuilder): MatchCondition = {
-    val ties = at("TIES").filter(i => tokens.lift(i + 1).exists(_.getType == SqlBaseParser.ORDER))
-    val tolerance = at("TOLERANCE").filter(i => ties.forall(i < _))
-    val comparisonEnd = tolerance.orElse(ties).getOrElse(tokens.size)
-    val (rule, comparison) = compared(expression(builder, 0, comparisonEnd))
+    val ties = at("TIES").find(i => tokens.lift(i + 1).exists(_.getType == SqlBaseParser.ORDER))
+    val end = ties.getOrElse(tokens.size)
+    val tolerance = toleranceBefore(end)
+    val (rule, comparison) = compared(expression(builder, 0, tolerance.getOrElse(end)))
     MatchCondition(
       rule,
       comparison,
-      tolerance.map(i => expression(builder, i + 1, ties.getOrElse(tokens.size))),
+      tolerance.map(i => expression(builder, i + 1, end)),
       ties.fold(Seq.empty[SortOrder])(i => orders(builder, i + 1))
     )
+  }
+
+  /** Where TOLERANCE is the word of the clause and no column of that name: there is none if all of it is an
+    * expression, else it is where expressions stand to both sides. Of what is wrong either way, the first.
+    */
+  private def toleranceBefore(end: Int): Option[Int] = {
+    val words = at("TOLERANCE").filter(_ < end)
+    if (words.isEmpty || isExpression(0, end)) None
+    else words.find(i => isExpression(0, i) && isExpression(i + 1, end)).orElse(words.headOption)
   }
 
   private def compared(written: Expression): (MatchRule, Expression) = written match {
@@ -66,11 +76,13 @@ final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
       )
   }
 
-  /** Where this word stands behind an expression, outside of parentheses. */
-  private def at(name: String): Option[Int] = tokens.indices.drop(1).find { i =>
-    depths(i) == 0 && tokens(i).getText.equalsIgnoreCase(name) &&
-    !AsOfClause.NoEnd.contains(tokens(i - 1).getType)
+  /** Where this word stands behind another, outside of parentheses. */
+  private def at(name: String): Seq[Int] = tokens.indices.drop(1).filter { i =>
+    depths(i) == 0 && tokens(i).getText.equalsIgnoreCase(name)
   }
+
+  private def isExpression(from: Int, until: Int): Boolean =
+    Try(parsed(from, until)(whole(_, _.expression()))).isSuccess
 
   private def expression(builder: SparkSqlAstBuilder, from: Int, until: Int): Expression = {
     if (from >= until)
@@ -79,11 +91,15 @@ final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
   }
 
   private def orders(builder: SparkSqlAstBuilder, from: Int): Seq[SortOrder] =
-    parsed(from, tokens.size) { parser =>
-      val context = parser.queryOrganization()
-      if (parser.getCurrentToken.getType != Token.EOF) parser.notifyErrorListeners("expected )")
-      context
-    }.order.asScala.map(builder.visitSortItem).toSeq
+    parsed(from, tokens.size)(whole(_, _.queryOrganization())).order.asScala
+      .map(builder.visitSortItem)
+      .toSeq
+
+  private def whole[C](parser: SqlBaseParser, rule: SqlBaseParser => C): C = {
+    val context = rule(parser)
+    if (parser.getCurrentToken.getType != Token.EOF) parser.notifyErrorListeners("expected )")
+    context
+  }
 
   private def parsed[C <: ParserRuleContext](from: Int, until: Int)(rule: SqlBaseParser => C): C = {
     val stream = new CommonTokenStream(new TokenReplay(tokens.slice(from, until), word))
@@ -91,34 +107,5 @@ final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
     val text = word.getInputStream.toString
     AbstractParser.configureParser(parser, text, stream, SQLConf.get)
     AbstractParser.executeWithTwoStageStrategy(parser, stream, rule)
-  }
-}
-
-object AsOfClause {
-
-  /** After these an expression goes on. */
-  private val NoEnd = {
-    import SqlBaseParser._
-    Set(
-      DOT,
-      LEFT_PAREN,
-      COMMA,
-      EQ,
-      NSEQ,
-      NEQ,
-      NEQJ,
-      LT,
-      LTE,
-      GT,
-      GTE,
-      PLUS,
-      MINUS,
-      ASTERISK,
-      SLASH,
-      PERCENT,
-      AND,
-      OR,
-      NOT
-    )
   }
 }

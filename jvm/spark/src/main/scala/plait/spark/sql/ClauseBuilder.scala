@@ -35,8 +35,9 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
   /** A time that names a column, or PROCTIME(), is not Spark's time travel. */
   override def visitTableName(context: TableNameContext): LogicalPlan =
     Option(context.temporalClause).flatMap(systemTime).fold(super.visitTableName(context)) { time =>
+      clauses.found()
       context.children.remove(context.temporalClause)
-      AtSystemTime(new AtSystemTime.Carried(time), super.visitTableName(context))
+      AtSystemTime(new Carried(time), super.visitTableName(context))
     }
 
   private def systemTime(clause: TemporalClauseContext): Option[SystemTime] =
@@ -59,6 +60,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
   ): LogicalPlan = {
     def spark = super.visitTableFunctionCallWithTrailingClauses(context)
     WindowCall.of(context).filter(c => c.isCertain || c.isWhole).fold(spark) { call =>
+      clauses.found()
       withOrigin(context) {
         val plan = call.plan(this, if (call.isCertain) None else Some(spark))
         Option(context.watermarkClause).foreach { w =>
@@ -85,20 +87,21 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
 
   /** Relations in parentheses, and queries in it, are complete before. */
   private def completed(plan: LogicalPlan): LogicalPlan = plan match {
-    case Join(left, AtSystemTime(clause, right), joinType, condition, hint) =>
+    case Join(left, AtSystemTime(time, right), joinType, condition, hint) =>
       if (plan.origin.startIndex.flatMap(clauses.asOf).isDefined)
         throw ClauseError("A join has either MATCH_CONDITION or FOR SYSTEM_TIME AS OF", plan.origin)
       val inner = CurrentOrigin.withOrigin(plan.origin) {
         Join(completed(left), right, joinType, condition, hint)
       }
-      withConjunct(inner, clause.time)
+      withConjunct(inner, time.value)
     case join: Join =>
       val inner = join.mapChildren(completed).asInstanceOf[Join]
       join.origin.startIndex.flatMap(clauses.asOf).fold[LogicalPlan](inner)(asOf(inner, _))
-    case AtSystemTime(clause, _) =>
+    case AtSystemTime(time, _) =>
       throw ClauseError(
-        "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join",
-        clause.time.origin
+        "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join. Spark's own time travel " +
+          "takes a constant, as TIMESTAMP'2026-03-01 10:00:00' or current_timestamp(), and no variable",
+        time.value.origin
       )
     case done: UsingMatch => done
     case other => other.mapChildren(completed)
@@ -110,7 +113,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
 
   /** The join with one more conjunct in its condition. */
   private def withConjunct(join: Join, clause: Expression): LogicalPlan = join.joinType match {
-    case _: UsingJoin => UsingMatch.of(clause, join)
+    case _: UsingJoin => UsingMatch(new Carried(clause), join)
     case Cross | _: NaturalJoin =>
       throw ClauseError(
         "ASOF JOIN and FOR SYSTEM_TIME AS OF go with INNER, LEFT, RIGHT, FULL, LEFT SEMI and LEFT ANTI joins, " +

@@ -22,6 +22,13 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseParser
   */
 final class Clauses {
   private var asOfJoins: Map[Int, AsOfClause] = _
+  private var isAnyFound = false
+
+  /** Has the statement a clause of ours, as far as it is read? */
+  def areThere: Boolean = isAnyFound
+
+  /** A clause that the grammar has seen: a time, or a call of a window function. */
+  def found(): Unit = isAnyFound = true
 
   /** The as-of clause of the join that begins at this character. */
   def asOf(start: Int): Option[AsOfClause] = asOfJoins.get(start)
@@ -49,7 +56,7 @@ final class Clauses {
     } yield {
       val start = (words.filter(_ != asOf) :+ join).head
       val clause = new AsOfClause(tokens.copied(at + 2, close), tokens.all(at))
-      tokens.hide(asOf +: (at to close))
+      hide(tokens, asOf +: (at to close))
       tokens.all(start).getStartIndex -> clause
     }
 
@@ -60,7 +67,12 @@ final class Clauses {
       if WindowFunctions.isName(tokens.textAt(at + 2))
       inner <- tokens.closing(at + 3)
       if inner + 1 == close
-    } tokens.hide(Seq(at, at + 1, close))
+    } hide(tokens, Seq(at, at + 1, close))
+
+  private def hide(tokens: VisibleTokens, positions: Seq[Int]): Unit = {
+    found()
+    tokens.hide(positions)
+  }
 }
 
 object Clauses {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
+import scala.util.{Failure, Success, Try}
+
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.{
   ParameterContext,
+  ParseException,
   ParserInterface,
   SqlStatementSplitResult
 }
@@ -20,33 +23,42 @@ import plait.spark.PlaitConf
   *
   * {{{
   * SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k          ours
-  * SELECT * FROM t                                                                  as before
+  * SELECT * FROM t WHERE note = 'MATCH_CONDITION'                                   as before
+  * SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP'2026-03-01 10:00:00'             as before: Spark's time travel
   * }}}
   *
-  * No word of ours is reserved: each counts only where its clause stands.
+  * No word of ours is reserved: each counts only where its clause stands. Where a word may be of a clause,
+  * the statement is read to see; if it has none, what was read is forgotten.
   */
 final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
 
-  override def parsePlan(sqlText: String): LogicalPlan = parserOf(sqlText).parsePlan(sqlText)
+  override def parsePlan(sqlText: String): LogicalPlan = parsed(sqlText)(_.parsePlan(sqlText))
 
   override def parsePlanWithParameters(
       sqlText: String,
       parameters: ParameterContext
-  ): LogicalPlan = parserOf(sqlText) match {
+  ): LogicalPlan = parsed(sqlText) {
     case ours: ClauseParser if !SQLConf.get.legacyParameterSubstitutionConstantsOnly =>
       ours.parsePlanSubstituted(sqlText, ClauseParameters.substituted(_, parameters))
     case other => other.parsePlanWithParameters(sqlText, parameters)
   }
 
-  override def parseQuery(sqlText: String): LogicalPlan = parserOf(sqlText).parseQuery(sqlText)
+  override def parseQuery(sqlText: String): LogicalPlan = parsed(sqlText)(_.parseQuery(sqlText))
 
   /** Clauses are looked for where variables have been put in. */
-  private def parserOf(sqlText: String): ParserInterface =
-    if (!PlaitConf(SQLConf.get).enabled) delegate
-    else if (Clauses.mayBeIn(new VariableSubstitution().substitute(sqlText))) {
+  private def parsed(sqlText: String)(by: ParserInterface => LogicalPlan): LogicalPlan =
+    if (!PlaitConf(SQLConf.get).enabled) by(delegate)
+    else if (!Clauses.mayBeIn(new VariableSubstitution().substitute(sqlText))) by(delegate)
+    else {
       val clauses = new Clauses
-      new ClauseParser(clauses.setAside, new ClauseBuilder(clauses))
-    } else delegate
+      Try(by(PlaitParser.of(clauses))) match {
+        case ours if clauses.areThere => ours.get
+        case Success(_) | Failure(_: ParseException) => by(delegate)
+        // A parameter has no value, and the statement is not read yet: it may have a clause.
+        case Failure(error) =>
+          Try(by(delegate)).recover { case _: ParseException => throw error }.get
+      }
+    }
 
   override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
 
@@ -73,4 +85,11 @@ final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
 
   override def splitStatements(sqlText: String): SqlStatementSplitResult =
     delegate.splitStatements(sqlText)
+}
+
+object PlaitParser {
+
+  /** Reads every statement by Spark's grammar, and notes of which clauses it has. */
+  def of(clauses: Clauses): ClauseParser =
+    new ClauseParser(clauses.setAside, new ClauseBuilder(clauses))
 }

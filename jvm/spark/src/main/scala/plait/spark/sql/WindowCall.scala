@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ScalarSubquery}
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
 
-import plait.spark.plan.{ClauseError, WindowFunction, WindowedTable}
+import plait.spark.plan.{Carried, ClauseError, WindowFunction, WindowedTable}
 
 /** A call of a window function, read from the tree of Spark's grammar.
   *
@@ -65,7 +65,7 @@ final class WindowCall private (
       keys,
       lengths,
       byName.get("OFFSET").map(o => builder.expressionOf(o.value)),
-      instead.map(new WindowedTable.Instead(_)),
+      instead.map(new Carried(_)),
       relation(builder, table)
     )
   }

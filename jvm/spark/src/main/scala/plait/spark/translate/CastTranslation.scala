@@ -5,49 +5,65 @@ import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
 import org.apache.spark.sql.types._
 
 import plait.constraint.Term.{Call, Constant}
-import plait.constraint.{Arithmetic, Compared, Comparison, Overflow, Term}
-import plait.interval.FieldOperation.{Divide => Divided, Same}
-import plait.interval.StepOperation.{FloorQuotient, ToZero}
+import plait.constraint.{Arithmetic, Compared, Comparison, Finite, Overflow, Term}
+import plait.interval.Detour.{ByWayOf, ToLong}
+import plait.interval.FieldOperation.Same
+import plait.interval.StepOperation.{Middle, Nearest, OfShortestText, ToZero}
 import plait.interval.{Domain, Rational, RealOperation}
 import plait.spark.translate.OrderedType.{Fractions, Integers}
 
-/** Casts whose result is a function of the number.
+/** Casts from numbers to numbers, and those that are always NULL. Casts between times are in
+  * [[TimeTranslation]], those between times and numbers in [[InstantCasts]], those of intervals in
+  * [[IntervalCasts]].
   *
   * {{{
-  * int to bigint, decimal(5, 2) to decimal(7, 2)     the same
+  * int to bigint                                     the same
   * bigint to int                                     the same; ANSI fails, legacy wraps
-  * bigint to double                                  the nearest
+  * bigint to double, decimal to float                the nearest
   * double to int                                     to zero; legacy saturates
-  * timestamp to bigint                               floor to seconds
+  * double to tinyint, legacy                         to int, of that the low bits
+  * double to decimal(9, 2)                           its shortest text, rounded; NULL for NaN, infinities
+  * date to int, legacy                               NULL
   * }}}
   *
-  * Not known, and so no bound: casts of strings; of floating numbers to decimals, which go through
-  * their shortest text; of decimals to float, which are rounded twice; intervals to numbers.
+  * Conventions:
+  *   1. The mode is the cast's own: ANSI fails where TRY gives NULL, and legacy does as Java does.
+  *   2. ANSI and TRY take `2^63` as a double for the greatest bigint, as Spark's check does.
+  *   3. ANSI and TRY make a decimal a tinyint, smallint or int by way of a double, unless Spark keeps it
+  *      as a long: 1.99999999999999999 may become 2.
+  *   4. Not known: casts to strings, of which only comparisons are, and of them, which are parsed. On
+  *      one side alone Spark computes those.
   */
 final private[translate] class CastTranslation(of: Spark => Term) {
+  import CastTranslation._
 
-  def translate: PartialFunction[Spark, Term] = {
+  def translate: PartialFunction[Spark, Term] = own
+    .orElse(new InstantCasts(of, decimal).translate)
+    .orElse(new IntervalCasts(of).translate)
+
+  private def own: PartialFunction[Spark, Term] = {
     case Cast(c, to, _, _) if c.dataType == to => of(c)
+    case Cast(c, to, _, _) if isAlwaysNull(c.dataType, to) => of(Literal(null, to))
+    case Cast(c, to: DecimalType, _, mode) if isFloating(c.dataType) =>
+      val floating = if (c.dataType == FloatType) Domain.Float else Domain.Double
+      decimal(Call(Finite(floating), of(c)), floating, to, mode)
+    case Cast(c, to @ (ByteType | ShortType), _, EvalMode.LEGACY) if isFloating(c.dataType) =>
+      val int = call(truncated, c, IntegerType, Overflow.Saturates)
+      Call(Arithmetic(Same, Domain.Int, domain(to), Overflow.Wraps), int)
     case Cast(c, to, _, mode) if isNumber(c.dataType, to) => number(c, to, mode)
-    case Cast(c, to: DayTimeIntervalType, _, _) if OrderedType.widens(c.dataType, to) => of(c)
-    case Cast(c, to, _, mode) if c.dataType == TimestampType && isSeconds(to) =>
-      seconds(c, to, mode)
-    case Cast(c, TimestampType, _, _) if Integers.unapply(c.dataType) =>
-      val times = plait.interval.FieldOperation.Times
-      Call(Arithmetic(times, Domain.Long, Domain.Timestamp, Overflow.Saturates), of(c), second)
   }
 
-  private def domain(dataType: DataType): Domain = OrderedType.domain(dataType).get
-
-  private def isNumeric(dataType: DataType): Boolean = dataType.isInstanceOf[NumericType]
+  private def isFloating(from: DataType): Boolean = from == DoubleType || from == FloatType
 
   private def isNumber(from: DataType, to: DataType): Boolean = (from, to) match {
-    case (Fractions(), _: DecimalType) => from.isInstanceOf[DecimalType]
-    case (_: DecimalType, FloatType) => false
-    // A legacy cast goes by way of int there.
-    case (DoubleType | FloatType, ByteType | ShortType) => false
     case (BooleanType, _: NumericType) | (_: NumericType, BooleanType) => true
-    case _ => isNumeric(from) && isNumeric(to)
+    case (_: NumericType, _: NumericType) => true
+    case _ => false
+  }
+
+  private def isAlwaysNull(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (DateType, _: NumericType | BooleanType) => true
+    case _ => false
   }
 
   private def number(c: Spark, to: DataType, mode: EvalMode.Value): Term =
@@ -55,9 +71,35 @@ final private[translate] class CastTranslation(of: Spark => Term) {
       case (from @ Integers(), Integers()) if from.defaultSize <= to.defaultSize => of(c)
       case (_: NumericType, BooleanType) =>
         Call(Compared(Comparison.NotEqual), of(c), Constant(0))
-      case (Fractions(), Integers()) =>
-        call(ToZero(Rational.One), c, to, overflow(c.dataType, to, mode))
+      case (from @ Fractions(), Integers()) =>
+        call(truncation(from, to, mode), c, to, overflow(from, to, mode))
       case (from, _) => call(Same, c, to, overflow(from, to, mode))
+    }
+
+  /** Of a finite floating number; conventions as those of a cast. */
+  private def decimal(
+      finite: Term,
+      floating: Domain.Floating,
+      to: DecimalType,
+      mode: EvalMode.Value
+  ): Term = {
+    // Whatever the type, the text is that of a double.
+    val nearest = Nearest(Rational.scaled(1, to.scale), Middle.AwayFromZero)
+    val rounded = OfShortestText(nearest, Domain.Double)
+    Call(Arithmetic(rounded, floating, domain(to), overflow(floating, to, mode)), finite)
+  }
+
+  private def overflow(from: Domain.Floating, to: DecimalType, mode: EvalMode.Value): Overflow =
+    overflow(if (from eq Domain.Float) FloatType else DoubleType, to, mode)
+
+  private def truncation(from: DataType, to: DataType, mode: EvalMode.Value): RealOperation =
+    (from, to) match {
+      case _ if mode == EvalMode.LEGACY => truncated
+      case (decimal: DecimalType, ByteType | ShortType | IntegerType)
+          if decimal.precision > DoubleDigits =>
+        ByWayOf(Domain.Double, truncated)
+      case (DoubleType | FloatType, LongType) => ToLong
+      case _ => truncated
     }
 
   private def call(operation: RealOperation, c: Spark, to: DataType, overflow: Overflow): Term =
@@ -72,26 +114,18 @@ final private[translate] class CastTranslation(of: Spark => Term) {
       case (_, Integers(), _) => Overflow.Wraps
       case _ => Overflow.GivesNull
     }
+}
 
-  private def isSeconds(to: DataType): Boolean = to match {
-    case Integers() | DoubleType => true
-    case _ => false
-  }
+private[translate] object CastTranslation {
 
-  /** In microseconds. */
-  private val second = Constant(1000000)
+  /** Doubles tell all decimals of so many digits apart. */
+  private val DoubleDigits = 15
 
-  private def seconds(c: Spark, to: DataType, mode: EvalMode.Value): Term = to match {
-    case LongType => Call(floor(Domain.Long, Overflow.Fails), of(c))
-    case Integers() =>
-      val overflow = if (mode == EvalMode.ANSI) Overflow.Fails else Overflow.GivesNull
-      Call(floor(domain(to), overflow), of(c))
-    case _ =>
-      // Rounded once as a double, and once more as a quotient.
-      val asDouble = Call(Arithmetic(Same, Domain.Timestamp, Domain.Double, Overflow.Fails), of(c))
-      Call(Arithmetic(Divided, Domain.Double, Domain.Double, Overflow.Fails), asDouble, second)
-  }
+  private[translate] val truncated = ToZero(Rational.One)
 
-  private def floor(to: Domain, overflow: Overflow) =
-    Arithmetic(FloorQuotient(Rational(second.value)), Domain.Timestamp, to, overflow)
+  private[translate] def domain(dataType: DataType): Domain = OrderedType.domain(dataType).get
+
+  /** What a cast that fails in legacy mode too does with what it cannot hold. */
+  private[translate] def failing(mode: EvalMode.Value): Overflow =
+    if (mode == EvalMode.TRY) Overflow.GivesNull else Overflow.Fails
 }

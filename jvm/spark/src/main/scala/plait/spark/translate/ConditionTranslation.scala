@@ -21,8 +21,8 @@ import plait.interval.{Domain, Possible}
   *   1. Total: what is not understood becomes a [[Term.Variable]] if it looks at one side only, and
   *      else `?`, of which nothing is known. An expression is never an error.
   *   2. Each family of expressions has a translation of its own: [[NumberTranslation]],
-  *      [[CastTranslation]], [[LogicTranslation]], [[TimeTranslation]], [[WindowTranslation]],
-  *      [[IntervalTranslation]], [[ElementaryTranslation]].
+  *      [[CastTranslation]], [[LogicTranslation]], [[TimeTranslation]], [[UnitTranslation]],
+  *      [[WindowTranslation]], [[IntervalTranslation]], [[ElementaryTranslation]].
   *   3. Evaluation modes (ANSI, legacy, TRY) are read off each expression, never off the session.
   *
   * @param leaves
@@ -36,6 +36,7 @@ final class ConditionTranslation(leaves: Leaves) {
     new NumberTranslation(term).translate,
     new CastTranslation(term).translate,
     new TimeTranslation(term).translate,
+    new UnitTranslation(term).translate,
     new ElementaryTranslation(term).translate
   )
   private val known = mutable.LinkedHashMap.empty[Expression, Term]

@@ -2,13 +2,15 @@
 package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
-import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
+import org.apache.spark.sql.types.{DataType, DecimalType, NumericType}
 
 import plait.constraint.Term.Call
 import plait.constraint.{Arithmetic, Overflow, Term}
+import plait.interval.Detour.Near
 import plait.interval.FieldOperation.{Divide, Same, Times}
-import plait.interval.StepOperation.{Middle, Nearest, RoundedQuotient}
-import plait.interval.{Domain, Rational, RealOperation}
+import plait.interval.StepOperation.RoundedQuotient
+import plait.interval.{Domain, RealOperation}
+import plait.spark.translate.IntervalCasts.{lost, nearest}
 import plait.spark.translate.OrderedType.Integers
 
 /** Intervals times and divided by numbers.
@@ -17,9 +19,8 @@ import plait.spark.translate.OrderedType.Integers
   * i * 3      Call(*, i, 3)                                  exact, or an error
   * i / 2      Call(rounded /, i, 2)                          the middle away from 0
   * i * 0.5D   Call(round, Call(* of double, i, 0.5))         i as a double first
+  * i * 0.5    Call(round, Call(nearly *, i, 0.5))            a decimal of 39 digits on the way
   * }}}
-  *
-  * Not known: numbers that are decimals, of which Spark rounds products to 34 digits on the way.
   */
 final private[translate] class IntervalTranslation(of: Spark => Term) {
 
@@ -33,7 +34,7 @@ final private[translate] class IntervalTranslation(of: Spark => Term) {
   }
 
   private def isKnown(number: DataType): Boolean = number match {
-    case Integers() | FloatType | DoubleType => true
+    case _: NumericType => true
     case _ => false
   }
 
@@ -42,13 +43,16 @@ final private[translate] class IntervalTranslation(of: Spark => Term) {
       i: Spark,
       n: Spark,
       whole: RealOperation,
-      ofDoubles: RealOperation
+      exact: RealOperation
   ): Term = n.dataType match {
     case Integers() => call(whole, domain(i), domain(e), of(i), of(n))
+    case _: DecimalType =>
+      val result = call(Near(exact, lost), Domain.Real, Domain.Real, of(i), of(n))
+      call(nearest, Domain.Real, domain(e), result)
     case _ =>
       val asDoubles = Seq(i, n).map(x => call(Same, domain(x), Domain.Double, of(x)))
-      val result = call(ofDoubles, Domain.Double, Domain.Double, asDoubles: _*)
-      call(Nearest(Rational.One, Middle.AwayFromZero), Domain.Double, domain(e), result)
+      val result = call(exact, Domain.Double, Domain.Double, asDoubles: _*)
+      call(nearest, Domain.Double, domain(e), result)
   }
 
   private def call(operation: RealOperation, from: Domain, to: Domain, arguments: Term*): Term =

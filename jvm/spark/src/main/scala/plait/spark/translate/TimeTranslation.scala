@@ -24,7 +24,6 @@ import plait.interval.{Domain, Rational, RealOperation, TimeUnit}
   * l.d - r.d                      days times 86400000000
   * CAST(l.t AS DATE)              the local time, in the expression's zone, floor to days
   * l.t - r.t                      the difference of the local times
-  * timestampdiff(HOUR, l.t, r.t)  that of r.t - l.t, to zero in hours
   * }}}
   */
 final private[translate] class TimeTranslation(of: Spark => Term) {
@@ -55,10 +54,6 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case s @ SubtractTimestamps(l, r, false, _) =>
       val difference = zone(s, l.dataType).fold[RealOperation](Minus)(MinusTimestamps(_))
       Call(failing(difference, domain(l), Domain.DayTimeInterval), of(l), of(r))
-    case d @ TimestampDiff(Name(unit), start, end, _) if unitsOf(unit).isDefined =>
-      val difference = zone(d, end.dataType).fold[RealOperation](Minus)(MinusTimestamps(_))
-      val micros = Call(failing(difference, domain(end), Domain.Integer), of(end), of(start))
-      Call(failing(Quotient, Domain.Integer, Domain.Long), micros, Constant(unitsOf(unit).get))
     case DateAddYMInterval(d, months) => plusMonths(d, months)
     case AddMonths(d, months) => plusMonths(d, months)
     case TruncDate(d, Unit(unit: TimeUnit.OfDays)) =>
@@ -137,18 +132,6 @@ private[translate] object TimeTranslation {
 
   /** Within the first year of the type Spark's truncated days wrap around. */
   private val firstSureDay = Int.MinValue + 366
-
-  /** How many microseconds of local time each is. */
-  private def unitsOf(unit: TimeUnit): Option[Long] = unit match {
-    case even: TimeUnit.Even => Some(even.micros)
-    case TimeUnit.Week => Some(7 * TimeUnit.Day.micros)
-    case _ => None
-  }
-
-  private object Name {
-    def unapply(name: String): Option[TimeUnit] =
-      TimeUnit.All.find(_.name.equalsIgnoreCase(name))
-  }
 
   /** A unit as Spark's truncations name it, in a literal. */
   private object Unit {

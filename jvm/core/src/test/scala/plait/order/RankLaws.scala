@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws: the rank of a value against the ranks of ends around it.
+package plait.order
+
+import munit.ScalaCheckSuite
+import org.scalacheck.Prop._
+import org.scalacheck.{Gen, Test}
+
+import plait.Cases
+import plait.interval.Bound.{Closed, Open}
+import plait.interval.{Domain, Rational}
+
+class RankLaws extends ScalaCheckSuite {
+  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+
+  /** Few letters, so that texts share their beginnings; the first and the last byte among them. */
+  private val text: Gen[Array[Byte]] = for {
+    size <- Gen.choose(0, 12)
+    bytes <- Gen.listOfN(size, Gen.oneOf(Seq(0, 1, 97, 98, 127, 128, 255).map(_.toByte)))
+  } yield bytes.toArray
+
+  /** As Spark's UTF8String says it. */
+  private def prefix(text: Array[Byte]): Long =
+    text.take(8).padTo(8, 0: Byte).foldLeft(0L)((sum, byte) => (sum << 8) | (byte & 0xff))
+
+  private def rankOf(text: Array[Byte]): Long = Rank.ofText(prefix(text))
+  private val rank = Rank.of(Domain.Text).get
+
+  property("texts: the ends of an interval with a text in it have its rank between theirs") {
+    val fraction = Gen.choose(0L, Long.MaxValue).map(x => Rational(BigInt(x), BigInt(1) << 63))
+    forAll(text, Gen.oneOf(text.map(Domain.Text.number), fraction)) { (value, x) =>
+      val at = Domain.Text.number(value)
+      Seq(Closed(x), Open(x)).forall { end =>
+        (x > at || rank.low(end) <= rankOf(value)) && (x < at || rankOf(value) <= rank.high(end))
+      }
+    }
+  }
+
+  property("texts: the rank of a closed end is the text's own") {
+    forAll(text) { value =>
+      val end = Closed(Domain.Text.number(value))
+      rank.low(end) == rankOf(value) && rank.high(end) == rankOf(value)
+    }
+  }
+
+  test("what no text is: below all of them, and from 1 on above all") {
+    for (x <- Seq(Rational(-1), Rational.Zero)) assertEquals(rank.low(Closed(x)), Long.MinValue)
+    for (x <- Seq(Rational.One, Rational(7))) assertEquals(rank.high(Open(x)), Long.MaxValue)
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The laws of what the solver says of an expression, against Spark's own evaluation of it.
+package plait.spark
+
+import scala.util.{Failure, Random, Success, Try}
+
+import munit.Assertions
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
+import org.apache.spark.sql.types._
+
+import plait.BySide
+import plait.constraint.{Narrowing, Solver, Term}
+import plait.interval.{Domain, IntervalSet, Possible}
+import plait.order.SolvedReach
+import plait.spark.translate._
+
+/** For each random expression `e` over four columns and each random row `x`:
+  *
+  *   - forward: with every column known to lie in a box around its value, `e(x)` is in what the
+  *     sweeps say of `e`;
+  *   - reach: for a boolean `e` that is TRUE of `x`, each column is in the solved reach of the other
+  *     side's row;
+  *   - backward: for a boolean `e` that is TRUE of `x`, `x` is inside the narrowed boxes.
+  *
+  * `e(x)` is what Spark's `eval` and its generated code give; where they raise an error there is
+  * nothing to hold.
+  */
+final class AgainstSpark(random: Random) extends Assertions {
+  private val values = new RandomValues(random)
+
+  /** How often there was a value that the laws could be asked of. */
+  def check(expression: Expression, columns: Seq[AttributeReference], rows: Int = 40): Int = {
+    val (l, r) = columns.splitAt(2)
+    val linear = new TermTranslation(BySide(AttributeSet(l), AttributeSet(r)))
+    val translation = new ConditionTranslation(linear)
+    val term = translation.term(expression)
+    val solver = new Solver(term)
+    val bound = BindReferences.bindReference(expression, columns)
+    val generated = Try(GenerateUnsafeProjection.generate(Seq(bound)))
+    val reaches = reachesOf(expression, columns, linear)
+    var held = 0
+    for (_ <- 1 to rows) {
+      val row = columns.map(c => values.of(c.dataType))
+      val input = InternalRow.fromSeq(row)
+      val evaluated = Try(bound.eval(input))
+      for (project <- generated) (evaluated, Try(project(input))) match {
+        case (Success(a), Success(code)) =>
+          val b = code.get(0, expression.dataType)
+          assert(
+            a == b || (a != null && a.equals(b)) || sameNumber(a, b),
+            s"eval $a, code $b: $expression of $row"
+          )
+        case (Success(a), Failure(e)) => fail(s"eval $a, code $e: $expression of $row")
+        case _ => ()
+      }
+      evaluated.foreach { value =>
+        val boxes = columns.zip(row).flatMap { case (column, x) =>
+          linear.leaf(column).map(_ -> boxAround(x, column.dataType))
+        }
+        val state = solver.initial
+        for ((variable, box) <- boxes if solver.nodes.contains(variable))
+          state(solver.index(variable)) = state(solver.index(variable)).intersect(box)
+        val forward = solver.forward(state)
+        assert(
+          isIn(value, expression.dataType, forward),
+          s"$value not in $forward: $expression of $row in $boxes"
+        )
+        held += 1
+        if (expression.dataType == BooleanType && value == true)
+          reaches.foreach(_.holds(input, s"$expression of $row"))
+        if (expression.dataType == BooleanType && value == true) {
+          def told = s"$expression of $row:\n" +
+            solver.traced(boxes.map { case (v, p) => (v: Term) -> p }: _*)._2.text
+          solver.solve(boxes.map { case (v, p) => (v: Term) -> p }) match {
+            case Narrowing.Infeasible => fail(s"not infeasible: $told")
+            case Narrowing.Narrowed(values) => inside(values, columns, row, linear, told)
+            case Narrowing.Unchanged(values) => inside(values, columns, row, linear, told)
+          }
+        }
+      }
+    }
+    held
+  }
+
+  /** The reach of a row in a column of the other side. */
+  final private class ReachInColumn(
+      reach: SolvedReach,
+      ends: Expression,
+      rank: Expression
+  ) {
+    private val mayMatchNull = reach.mayMatchNull
+    def holds(pair: InternalRow, told: => String): Unit = {
+      val found = ends.eval(pair).asInstanceOf[InternalRow]
+      val at = rank.eval(pair)
+      assert(found != null, s"${reach.order} is in no reach: $told")
+      if (at == null) assert(mayMatchNull, s"${reach.order} is NULL and matches: $told")
+      else {
+        val (low, high) = (found.getLong(0), found.getLong(1))
+        val place = at.asInstanceOf[Long]
+        assert(
+          low <= place && place <= high,
+          s"${reach.order} at $place, not in [$low, $high]: $told"
+        )
+      }
+    }
+  }
+
+  private def reachesOf(
+      expression: Expression,
+      columns: Seq[AttributeReference],
+      linear: TermTranslation
+  ): Option[ReachInColumn] = {
+    val column = columns(random.nextInt(columns.size))
+    val translation = new ConditionTranslation(linear)
+    val same = translation.term(expression)
+    linear.leaf(column).filter(v => same.holds(v) && !v.domain.eq(Domain.Boolean)).map { v =>
+      val order = translation.term(column)
+      val own = translation.oneSided(same, v.side.other).toIndexedSeq
+      val reach = new SolvedReach(same, v.side.other, order, own)
+      def bound(e: Expression) = BindReferences.bindReference(e, columns)
+      val ends = SolvedReachValue.of(reach, translation)
+      assert(!ends.references.contains(column), s"the reach in $column asks for it: $expression")
+      new ReachInColumn(
+        reach,
+        bound(ends),
+        bound(OrderValue(column))
+      )
+    }
+  }
+
+  private def inside(
+      values: Term => Possible,
+      columns: Seq[AttributeReference],
+      row: Seq[Any],
+      linear: TermTranslation,
+      told: => String
+  ): Unit =
+    for ((column, x) <- columns.zip(row); variable <- linear.leaf(column))
+      assert(
+        isIn(x, column.dataType, values(variable)),
+        s"$column = $x not in ${values(variable)}: $told"
+      )
+
+  private def sameNumber(a: Any, b: Any): Boolean = (a, b) match {
+    case (x: Double, y: Double) => x == y || (x.isNaN && y.isNaN)
+    case (x: Float, y: Float) => x == y || (x.isNaN && y.isNaN)
+    case _ => false
+  }
+
+  private def isIn(value: Any, dataType: DataType, possible: Possible): Boolean =
+    if (value == null) possible.mayBeNull
+    else OrderedType.number(value, dataType).fold(possible.mayBeNaN)(possible.contains)
+
+  private def boxAround(x: Any, dataType: DataType): Possible = {
+    val point = OrderedType.possible(x, dataType)
+    val domain = OrderedType.domain(dataType).get
+    random.nextInt(4) match {
+      case 0 => point
+      case 1 => domain.all
+      case _ =>
+        val other = OrderedType.number(RandomValues.notNull(random, dataType), dataType)
+        val hull = (OrderedType.number(x, dataType).toSeq ++ other).sorted
+        val set = hull.headOption.fold(IntervalSet.Empty)(IntervalSet.closed(_, hull.last))
+        Possible(set, point.specials)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: what docs/endpoint.md says is what a server does."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.python.server_process import ServerProcess
+
+from plait.server import config, messages
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs/endpoint.md").read_text()
+FLAGS = re.MULTILINE | re.DOTALL
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    started = ServerProcess(tmp_path_factory.mktemp("server"))
+    yield started
+    assert started.stop() == 0
+
+
+@pytest.mark.spark
+def test_the_python_of_the_guide_prints_what_is_shown(
+    server: ServerProcess, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, object] = {}
+    shown = []
+    for block, output in re.findall(r"^```python\n(.*?)^```\n\n((?: {4}[^\n]+\n)*)", TEXT, FLAGS):
+        exec(block.replace("127.0.0.1:15110", server.address), names)
+        shown += [line.strip() for line in output.splitlines()]
+    assert shown
+    assert capsys.readouterr().out.splitlines() == shown
+
+
+def test_the_settings_of_the_guide_are_taken(tmp_path: Path) -> None:
+    [toml] = re.findall(r"^```toml\n(.*?)^```", TEXT, FLAGS)
+    file = tmp_path / "plait.toml"
+    file.write_text(toml)
+    read = config.load(file, {}, {})
+    assert read.tokens[0].scopes == ("read",)
+    assert tomllib.loads(toml)["tls"]["client_ca"] == str(read.tls and read.tls.client_ca)
+
+
+def test_the_guide_names_every_limit_with_its_default() -> None:
+    told: dict[str, str] = {}
+    for names, default in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| *([\w.]*) *\|", TEXT, FLAGS):
+        told |= dict.fromkeys(re.findall(r"`(\w+)`", names), default)
+    elsewhere = {"host", "port", "scopes", "allow_paths"}
+    for field in dataclasses.fields(config.Server):
+        if field.name not in elsewhere:
+            default = "" if field.default == () else str(field.default).replace("False", "false")
+            assert told[field.name] == default, field.name
+    for name in elsewhere:
+        assert name in TEXT
+
+
+def test_the_guide_tells_every_status_that_the_server_sends() -> None:
+    told = set(re.findall(r"^\| `([A-Z_]+)` \|", TEXT, FLAGS))
+    assert told == {code.name for code in messages.STATUS.values()}
+
+
+def test_the_guide_tells_every_error_that_has_a_name_of_its_own() -> None:
+    sources = [
+        *ROOT.glob("python/plait/server/*.py"),
+        *ROOT.glob("jvm/spark/src/main/scala/plait/spark/result/*.scala"),
+    ]
+    refused = ROOT / "jvm/spark/src/main/scala/plait/spark/guard/StatementRefused.scala"
+    names = {
+        name
+        for source in sources
+        for name in re.findall(
+            r'^\s*(?:\w+\()?"([A-Z]+_[A-Z_]+)",$|Failure\("\w+", "([A-Z_]+)"',
+            source.read_text(),
+            re.MULTILINE,
+        )
+        for name in name
+        if name
+    } | set(re.findall(r'"([A-Z]+_[A-Z_]+)"', refused.read_text()))
+    assert len(names) > 20
+    assert sorted(name for name in names if f"`{name}`" not in TEXT) == []

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: what the joins of Python say of wrong arguments, in both kinds of session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda t, q: t.plait.asof_join(q, on="tz"),
+            r"no column 'tz'.* on names: it has k, ts, price",
+        ),
+        (lambda t, q: t.plait.asof_join(q, on="bid"), r"left side has no column 'bid'"),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", by=["k", "x"]),
+            r"no column 'x', which by names",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", how="outer"),
+            r"how is 'outer': it may be inner, .*full",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", direction="up"),
+            r"'up'.* backward, forward, nearest",
+        ),
+        (lambda t, q: t.plait.asof_join(q), r"not 0: give on, or left_on and right_on"),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", left_on="ts"),
+            r"either on, or left_on and right_on",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", left_by="k"),
+            r"left_by names 1 columns and right_by 0",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=True),
+            r"tolerance is True: a number",
+        ),
+        (lambda t, q: t.plait.asof_join(q, on="ts", tolerance=" "), r"tolerance is empty"),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", ties="price"),
+            r"'price', which ties names: it has k, ts, bid",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(
+                q, left_on="ts", right_on="bid", by="k", suffixes=("", "")
+            ),
+            r"Both sides have ts",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower=None, upper=None
+            ),
+            r"needs one of them",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower=0, upper=1, closed="all"
+            ),
+            r"both, left, right, neither",
+        ),
+        (
+            lambda t, q: t.plait.range_join(q, point="ts", low=("a", "b"), high="bid"),
+            r"each one column of the right side",
+        ),
+        (
+            lambda t, q: t.plait.window_join(q, left_time="ts", right_time="ts", size=5),
+            r"size is 5: a timedelta or a text",
+        ),
+        (
+            lambda t, q: t.plait.temporal_join(q, left_time="ts", version_time="ts"),
+            r"needs the key of the versions",
+        ),
+        (
+            lambda t, q: t.plait.temporal_join(
+                q, "k", left_time="ts", version_time="ts", how="full"
+            ),
+            r"inner, left",
+        ),
+        (
+            lambda t, q: plait.asof_join(t, q.toPandas(), on="ts"),
+            r"right is no DataFrame of Spark, but of type DataFrame",
+        ),
+        (
+            lambda t, q: plait.asof_join(t.select("ts", "ts"), q, on="ts"),
+            r"Two columns of the left side are called ts",
+        ),
+    ],
+)
+def test_an_error_says_what_was_wrong_and_what_there_is(
+    trades: DataFrame,
+    quotes: DataFrame,
+    call: Callable[[DataFrame, DataFrame], DataFrame],
+    said: str,
+) -> None:
+    with pytest.raises(plait.PlaitError, match=said):
+        call(trades, quotes)
