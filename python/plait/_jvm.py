@@ -23,6 +23,17 @@ def report(spark: SparkSession) -> Any:
     return _scala_object(spark, "PlaitReport", "pruning reports")
 
 
+def require(spark: SparkSession) -> None:
+    """Raise unless the session has Plait and has it turned on; of Spark Connect only the latter."""
+    if not is_connect(spark):
+        report(spark)
+    if str(spark.conf.get("spark.plait.enabled", "true")).lower() == "false":
+        raise PlaitError(
+            "Plait is turned off by spark.plait.enabled=false, and Spark alone does not know this "
+            "join: set it to true."
+        )
+
+
 def solver(spark: SparkSession) -> Any:
     """Return the Scala object ``PlaitBounds`` of a session that carries Plait's jar."""
     return _scala_object(spark, "PlaitBounds", "bounds")

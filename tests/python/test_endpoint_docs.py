@@ -45,7 +45,7 @@ def test_the_settings_of_the_guide_are_taken(tmp_path: Path) -> None:
     file.write_text(toml)
     read = config.load(file, {}, {})
     assert read.tokens[0].scopes == ("read",)
-    assert tomllib.loads(toml)["tls"]["client_ca"] == str(read.tls and read.tls.client_ca)
+    assert tomllib.loads(toml)["tls"]["certificate"] == str(read.tls and read.tls.certificate)
 
 
 def test_the_guide_names_every_limit_with_its_default() -> None:

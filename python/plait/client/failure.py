@@ -32,7 +32,9 @@ def from_rpc(error: grpc.RpcError, address: str) -> RemoteError:
     code = error.code().name
     detail = detail_of(error)
     if detail is None:
-        return RemoteError(_connection(code, error.details() or "", address), status=code)
+        message = _connection(code, error.details() or "", address)
+        condition = code if code == "DEADLINE_EXCEEDED" else ""
+        return RemoteError(message, status=code, condition=condition)
     position: dict[str, int | str] | None = None
     if detail.HasField("position"):
         place = detail.position

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
+from plait import _jvm
 from plait.errors import PlaitError
 from plait.sql import literal, quote
 
@@ -106,6 +107,12 @@ class Key:
     merged: bool
 
 
+def _no_data_frame(side: str, given: object) -> str:
+    kind = f"{type(given).__module__}.{type(given).__name__}"
+    hint = ": make one by spark.createDataFrame" if kind.startswith("pandas.") else ""
+    return f"{side} is no DataFrame of Spark, but of type {kind}{hint}."
+
+
 class Sides:
     """The columns of two DataFrames, and which of them the join is by."""
 
@@ -113,8 +120,8 @@ class Sides:
         """Look at the columns of both, which no row is read for."""
         for side, df in (("left", left), ("right", right)):
             if not hasattr(df, "sparkSession") or not hasattr(df, "columns"):
-                kind = type(df).__name__
-                raise PlaitError(f"{side} is no DataFrame of Spark, but of type {kind}.")
+                raise PlaitError(_no_data_frame(side, df))
+        _jvm.require(left.sparkSession)
         self.left, self.right = left, right
         self.columns = {"left": list(left.columns), "right": list(right.columns)}
         self.keys: list[Key] = []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.plait.AnalysedQuery
 
@@ -38,6 +39,9 @@ object PlaitRemote {
         case refused: StatementRefused =>
           val origin = Some(refused.origin).filter(_.line.isDefined)
           throw new OperationFailed("refused", refused.code, refused.sentence, origin)
+        // While a statement is analysed, these are what Plait says of its hints and properties.
+        case hint: IllegalArgumentException if !hint.isInstanceOf[SparkThrowable] =>
+          throw new OperationFailed("statement", "WRONG_HINT", hint.getMessage, None)
       }
     AnalysedQuery.dataFrame(session, plan)
   }

@@ -56,6 +56,7 @@ object HintResolution extends Rule[LogicalPlan] {
     else if (name == OrderedHint.Name) OrderedHint.resolved(hint)
     else if (VersionHint.Names.contains(name)) VersionHint.resolved(name, hint)
     else if (notYet.contains(name)) throw notSupported(name)
+    else if (name.startsWith("VERSION")) throw unknown(name)
     else hint
 
   /** The relations that are named, or the whole plan, with one more mark on them for Spark's optimizer. */
@@ -96,6 +97,11 @@ object HintResolution extends Rule[LogicalPlan] {
     case _: Expression => false
     case _ => true
   }
+
+  /** Spark only warns of hints that it does not know; without one of these other rows would come. */
+  private def unknown(name: String) = new IllegalArgumentException(
+    s"There is no hint $name: what a relation's versions are is said by ${VersionHint.Names.toSeq.sorted.mkString(", ")}."
+  )
 
   private def notSupported(name: String) = new IllegalArgumentException(
     s"The hint $name is not supported yet, because ${notYet(name)}, and Plait does not join streams yet: leave it out."

@@ -77,6 +77,7 @@ object Failure {
 
   private def kindOf(cause: Throwable, sqlState: Option[String]): String =
     if (sqlState.exists(_.startsWith("XX"))) "internal"
+    else if (cause.isInstanceOf[AnalysisException]) "statement" // some have no state
     else if (cause.isInstanceOf[SparkThrowable] && sqlState.isDefined) "statement"
     else "internal"
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LateralJoin, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.catalyst.plans.{Cross, NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkSqlAstBuilder
@@ -97,6 +97,12 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
     case join: Join =>
       val inner = join.mapChildren(completed).asInstanceOf[Join]
       join.origin.startIndex.flatMap(clauses.asOf).fold[LogicalPlan](inner)(asOf(inner, _))
+    case lateral: LateralJoin if lateral.origin.startIndex.flatMap(clauses.asOf).isDefined =>
+      throw ClauseError(
+        "ASOF JOIN takes no LATERAL: its right side is the same for every left row. Join a query without LATERAL, " +
+          "or put the as-of join inside of it",
+        lateral.origin
+      )
     case AtSystemTime(time, _) =>
       throw ClauseError(
         "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join. Spark's own time travel " +
