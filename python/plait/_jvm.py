@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from plait.errors import PlaitError, PlaitNotLoaded
@@ -61,3 +63,39 @@ def _scala_object(spark: SparkSession, name: str, what: str) -> Any:
 def query_execution(df: DataFrame) -> Any:
     """Return the JVM's QueryExecution of a classic DataFrame."""
     return df._jdf.queryExecution()
+
+
+def arrow(df: DataFrame) -> tuple[Any, Iterator[Any]]:
+    """Return the Arrow schema of a classic DataFrame and its rows as record batches.
+
+    Of the rows a partition at a time is held, by the JVM.
+    """
+    from pyspark.serializers import NoOpSerializer
+    from pyspark.util import _local_iterator_from_socket
+
+    from plait.arrow import batch_of, schema_of
+
+    spark = df.sparkSession
+    jvm: Any = spark._jvm
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    shape = jvm.org.apache.spark.sql.plait.ArrowShape(df._jdf.schema(), zone, 1 << 20)
+    schema = schema_of(bytes(shape.schemaMessage()))
+
+    def batches() -> Iterator[Any]:
+        rows = df._jdf.toArrowBatchRdd().toJavaRDD().rdd()
+        served = jvm.PythonRDD.toLocalIteratorAndServe(rows, False)
+        for message in _local_iterator_from_socket(served, NoOpSerializer()):
+            yield batch_of(message, schema)
+
+    return schema, batches()
+
+
+def failure(spark: SparkSession, error: Exception) -> dict[str, Any] | None:
+    """Return what an error of the JVM's says, as the endpoint tells it; None if it is none."""
+    thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if thrown is None:
+        return None
+    package = spark._jvm.plait.spark.result  # type: ignore[union-attr]
+    kept = getattr(getattr(package, "StackTrace$Kept$"), "MODULE$")
+    told: dict[str, Any] = json.loads(str(package.Failure.json(thrown, kept)))
+    return told

@@ -11,7 +11,8 @@ r"""SQL as text: identifiers and literals, statements of a script, layout, compl
    what is not closed goes on to the end of the text.
 3. Literals are written for those rules: ``spark.sql.parser.escapedStringLiterals`` is off.
 
-``split``, ``format`` and ``complete`` need sqlparse, which is imported when they are called.
+``split``, ``is_complete``, ``format`` and ``complete`` need sqlparse, which is imported when they
+are called.
 """
 
 from __future__ import annotations
@@ -152,6 +153,15 @@ def split(script: str) -> list[str]:
     ["SELECT ';' -- a; b", '/* c; */ BEGIN SELECT 1; SELECT 2; END', 'SELECT 3']
     """
     return [text for text, is_statement in _parts(script) if is_statement]
+
+
+def is_complete(script: str) -> bool:
+    r"""Whether every statement of a script is ended by a semicolon.
+
+    >>> [is_complete(text) for text in ("SELECT 1", "SELECT 1; -- c", "SELECT ';", "BEGIN x;", "")]
+    [False, True, False, False, True]
+    """
+    return len(split(f"{script}\nx")) > len(split(script))
 
 
 def _parts(script: str) -> Iterator[tuple[str, bool]]:

@@ -6,7 +6,7 @@
       ON l.pair = r.pair AND l.k = r.k AND l.v < r.v
 
 A query joins 50 pairs of small tables at once: ``pair`` is part of the key. ``m`` is of one of nine
-types; its values are few, so that ties are many.
+types; its values are few, so that ties are many. Without a key it joins one pair.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ class AsOf:
     is_mirrored: bool
     left: list[Row]
     right: list[Row]
+    is_keyless: bool = False
 
     @property
     def sql(self) -> str:
@@ -137,10 +138,12 @@ class AsOf:
             match = f"r.m {MIRRORED[sign]} l.m"
         match += f" TOLERANCE {self.tolerance[0]}" if self.tolerance else ""
         match += f" TIES ORDER BY {self.ties}" if self.ties else ""
-        on = " AND ".join(filter(None, ["l.pair = r.pair", self.key, self.condition]))
+        pair = "" if self.is_keyless else "l.pair = r.pair"
+        on = " AND ".join(filter(None, [pair, self.key, self.condition]))
         columns = "l.id" if self.how in HOW[-2:] else "l.id, r.id"
         sides = f"ls l {self.how} ASOF JOIN rs r"
-        return f"SELECT {columns} FROM {sides} MATCH_CONDITION ({match}) ON {on}"
+        on = f" ON {on}" if on else ""
+        return f"SELECT {columns} FROM {sides} MATCH_CONDITION ({match}){on}"
 
     def rows(self) -> Counter[tuple[int | None, ...]]:
         """The definition."""
@@ -217,6 +220,13 @@ def random_join(seed: int) -> AsOf:
         rng.random() < 0.3,
         *tables,
     )
+
+
+def random_join_without_key(seed: int, pair: int) -> AsOf:
+    """Return a join of one pair of tables, with no equality in ON."""
+    join = random_join(seed)
+    left, right = ([row for row in t if row["pair"] == pair] for t in (join.left, join.right))
+    return replace(join, key="", left=left, right=right, is_keyless=True)
 
 
 def random_rows(rng: Random, kind: str, pair: int, spread: int, nulls: float) -> Iterator[Row]:

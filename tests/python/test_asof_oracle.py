@@ -18,6 +18,7 @@ from tests.python.asof_definition import (
     TYPES,
     arrow,
     random_join,
+    random_join_without_key,
     with_distinct_values,
 )
 from tests.python.queries import settings
@@ -25,12 +26,13 @@ from tests.python.queries import settings
 import plait
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SOAK = int(os.environ.get("PLAIT_SOAK", "1"))
 # `make soak` has 5,000 of them.
 SEEDS = range(50 * (1 + SOAK))
 FRAMES = 200
+PAIRS_WITHOUT_KEY = 1 + SOAK // 4
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -49,6 +51,35 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         found = Counter(map(tuple, spark.sql(join.sql).collect()))
     expected = join.rows()
     assert found == expected, f"seed {seed}, m is {join.kind}: {join.sql}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_a_key_ranges_give_the_rows_of_the_definition(
+    spark: SparkSession, seed: int
+) -> None:
+    # Small tables are cut only if that is asked for.
+    keys = {
+        "spark.plait.join.strategy": "always",
+        "spark.sql.shuffle.partitions": (3, 7)[seed % 2],
+        "spark.sql.adaptive.enabled": seed % 5 == 0,
+        "spark.sql.codegen.wholeStage": seed % 10 == 3,
+        "spark.sql.codegen.factoryMode": "FALLBACK" if seed % 4 == 3 else "NO_CODEGEN",
+    }
+    for pair in range(PAIRS_WITHOUT_KEY):
+        join = random_join_without_key(seed, pair)
+        for name, table in (("ls", join.left), ("rs", join.right)):
+            spark.createDataFrame(arrow(join.kind, table)).createOrReplaceTempView(name)
+        with settings(spark, keys):
+            df = spark.sql(join.sql)
+            found = Counter(map(tuple, df.collect()))
+        clue = f"seed {seed}, pair {pair}, m is {join.kind}: {join.sql}"
+        assert found == join.rows(), clue
+        is_cut = join.kind != "struct" and join.condition in (None, "r.v <> 2", "l.v > 1")
+        assert ("in 3 ranges" in df_plan(df) or "in 7 ranges" in df_plan(df)) == is_cut, clue
+
+
+def df_plan(df: DataFrame) -> str:
+    return str(plait.explain(df))
 
 
 # DuckDB compares structs with a NULL in them in another way.

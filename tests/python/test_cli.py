@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import plait
-from plait.cli import main
+from plait.cli import COMMANDS, main
 
 
 @pytest.fixture
@@ -27,9 +27,21 @@ def test_without_a_command_it_lists_them_and_exits_with_2(
     assert "demo" in capsys.readouterr().out
 
 
-def test_an_unknown_command_exits_with_2() -> None:
+def test_an_unknown_command_exits_with_2_and_lists_the_commands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["dance"])
+    told = capsys.readouterr().err
+    assert "'dance'" in told
+    assert all(name in told for name in COMMANDS)
+
+
+def test_what_the_command_is_told_before_a_subcommand_is_not_the_subcommands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"plait {plait.__version__}\n"
 
 
 def test_what_follows_demo_is_for_demo_to_read(demo: ModuleType) -> None:

@@ -71,7 +71,8 @@ def test_a_wheel_carries_the_jar_and_its_licence(wheel: Path, version: str) -> N
 def test_a_wheel_needs_nothing_unless_an_extra_is_asked_for(wheel: Path) -> None:
     (entry,) = (n for n in zipfile.ZipFile(wheel).namelist() if n.endswith("/METADATA"))
     about = Parser().parsestr(zipfile.ZipFile(wheel).read(entry).decode())
-    assert set(about.get_all("Provides-Extra", [])) == {"client", "demo", "dev", "server", "spark"}
+    extras = {"client", "demo", "dev", "server", "shell", "spark"}
+    assert set(about.get_all("Provides-Extra", [])) == extras
     requirements = about.get_all("Requires-Dist", [])
     assert [needed for needed in requirements if "extra ==" not in needed] == []
 

@@ -57,6 +57,14 @@ def test_plait_says_its_version(run: Run, root: Path) -> None:
     assert done.stdout == f"plait {(root / 'VERSION').read_text()}"
 
 
+@pytest.mark.parametrize("command", ["sql", "explain", "shell"])
+def test_a_command_that_needs_more_says_how_to_get_it(run: Run, command: str) -> None:
+    done = run("-m", "plait", command, "SELECT 1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "pip install 'plait[" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("call", ["plait.session()", "plait.register(None)"])
 def test_what_needs_spark_says_how_to_get_it(run: Run, call: str) -> None:
     last_line = run("-c", f"import plait; {call}").stderr.splitlines()[-1]

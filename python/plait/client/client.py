@@ -4,24 +4,25 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client.cursor import Cursor
+from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
+from plait.client.cursor import Cursor, await_farewells
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
+from plait.client.questions import Questions
 from plait.client.tls import Tls
-from plait.client.values import value
-from plait.errors import PlaitError
 
-# Milliseconds without a sign of life after which the connection is taken for broken.
-KEEPALIVE = 20_000
+if TYPE_CHECKING:
+    from plait.client.dialogue import Request
 
 
-class Client:
+class Client(Questions):
     """Runs SQL on a Plait server; threads may share it.
 
     Temporary views, variables and settings live in the client's session, on the server, until it
@@ -45,17 +46,12 @@ class Client:
         unless the server is on this machine. ``session`` names the session, to come back to one;
         ``timeout`` is the seconds that a statement may take, if it says none itself.
         """
-        if ":" not in address:
-            raise PlaitError(f'The address {address!r} has no port: give it as "host:port".')
-        if token and not tls and not _is_local(address):
-            raise PlaitError(
-                f"A token would go to {address} for all to read: say tls=True, or tls=Tls(...)."
-            )
+        check(address, token, tls)
         self.address = address
         self.session = session or str(uuid.uuid4())
         self.timeout = timeout
         self.progress = progress
-        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._metadata = metadata(token)
         self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
         self._stub = plait_pb2_grpc.PlaitServiceStub(self._channel)
 
@@ -64,14 +60,12 @@ class Client:
 
         The statement begins at once; the cursor gives its rows while they come.
         """
-        if positional and named:
-            raise PlaitError("A statement takes `?` or `:name` parameters, not both.")
-        return self.execute(text, positional or named)
+        return self.execute(text, of_words(positional, named))
 
     def execute(
         self,
         text: str,
-        parameters: Mapping[str, object] | Sequence[object] = (),
+        parameters: Parameters = (),
         *,
         timeout: float | None = None,
         stack: bool = False,
@@ -80,42 +74,34 @@ class Client:
 
         ``timeout`` is in seconds; with ``stack`` errors carry the JVM's, if the server gives it.
         """
-        request = plait_pb2.ExecuteRequest(
-            session=self.session,
-            sql=text,
-            operation=str(uuid.uuid4()),
-            reattachable=True,
-            stack=stack,
+        return self._cursor(request(self.session, text, parameters, stack=stack), timeout)
+
+    def info(self) -> plait_pb2.ServerInfoResponse:
+        """Ask for the server's versions, limits, and what the token allows."""
+        answer: plait_pb2.ServerInfoResponse = self._ask(
+            self._stub.ServerInfo, plait_pb2.ServerInfoRequest()
         )
-        if isinstance(parameters, Mapping):
-            for name, given in parameters.items():
-                request.named[name].CopyFrom(value(f":{name}", given))
-        else:
-            request.positional.extend(
-                value(f"number {place}", given) for place, given in enumerate(parameters, start=1)
-            )
-        seconds = self.timeout if timeout is None else timeout
+        return answer
+
+    def _cursor(self, request: Request, timeout: float | None) -> Cursor:
         return Cursor(
             self._stub,
             request,
             metadata=self._metadata,
             address=self.address,
-            timeout=seconds,
+            timeout=self.timeout if timeout is None else timeout,
             progress=self.progress,
         )
 
-    def info(self) -> plait_pb2.ServerInfoResponse:
-        """Ask for the server's versions, limits, and what the token allows."""
+    def _ask(self, call: Callable[..., Any], request: object) -> Any:
         try:
-            answer: plait_pb2.ServerInfoResponse = self._stub.ServerInfo(
-                plait_pb2.ServerInfoRequest(), metadata=self._metadata, timeout=self.timeout or 30.0
-            )
+            return call(request, metadata=self._metadata, timeout=self.timeout or PATIENCE)
         except grpc.RpcError as error:
             raise from_rpc(error, self.address) from None
-        return answer
 
     def close(self) -> None:
         """Close the connection; statements that still run are cancelled by the server."""
+        await_farewells(self._stub)
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -133,19 +119,6 @@ class Client:
 
 
 def _channel(address: str, tls: Tls | None, message_bytes: int) -> grpc.Channel:
-    options: list[tuple[str, object]] = [
-        ("grpc.max_receive_message_length", message_bytes),
-        ("grpc.max_send_message_length", message_bytes),
-        ("grpc.keepalive_time_ms", KEEPALIVE),
-        ("grpc.keepalive_timeout_ms", KEEPALIVE),
-    ]
     if tls is None:
-        return grpc.insecure_channel(address, options)
-    if tls.server_name:
-        options.append(("grpc.ssl_target_name_override", tls.server_name))
-    return grpc.secure_channel(address, tls.credentials(), options)
-
-
-def _is_local(address: str) -> bool:
-    host = address.rpartition(":")[0].strip("[]")
-    return host in ("localhost", "::1") or host.startswith("127.")
+        return grpc.insecure_channel(address, options(tls, message_bytes))
+    return grpc.secure_channel(address, tls.credentials(), options(tls, message_bytes))

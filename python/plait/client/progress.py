@@ -30,6 +30,7 @@ class Show(Enum):
 def line(progress: plait_pb2.Progress, seconds: float) -> str:
     """Write the line.
 
+    >>> from plait._proto import plait_pb2
     >>> line(plait_pb2.Progress(tasks=4, tasks_done=1, stages=2), 3.2)
     '[=======>                      ] 1 of 4 tasks, 0 of 2 stages, 3 s'
     """

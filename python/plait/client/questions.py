@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client.cursor import Begin, Cursor
+from plait.client.call import Parameters, fill, of_words
 from plait.client.statements import Prepared, RemoteExplanation, Validation
 from plait.client.status import OperationStatus
 from plait.client.submitted import Submitted
 from plait.client.tables import Table
-from plait.client.values import Parameters, either, fill
+
+if TYPE_CHECKING:
+    from plait.client.cursor import Cursor
+    from plait.client.dialogue import Request
 
 
 class Questions:
@@ -24,7 +27,7 @@ class Questions:
 
     def submit(self, text: str, /, *positional: object, **named: object) -> Submitted:
         """Start a statement that runs on by itself; its result is read by `Submitted.attach`."""
-        return self._submit(text, "", either(positional, named))
+        return self._submit(text, "", of_words(positional, named))
 
     def operation(self, operation: str) -> Submitted:
         """Come back to an operation of this session by its id."""
@@ -42,7 +45,7 @@ class Questions:
         Parameters without values are taken as NULL, or 1 where NULL cannot stand.
         """
         request = plait_pb2.ValidateRequest(session=self.session, sql=text)
-        fill(request, either(positional, named))
+        fill(request, of_words(positional, named))
         return Validation.of(self._ask(self._stub.Validate, request))
 
     def explain(self, text: str, /, *positional: object, **named: object) -> RemoteExplanation:
@@ -51,7 +54,7 @@ class Questions:
         The answer is to be printed or iterated as that of `plait.explain`; its ``plan`` is Spark's.
         """
         request = plait_pb2.ExplainRequest(session=self.session, sql=text)
-        fill(request, either(positional, named))
+        fill(request, of_words(positional, named))
         return RemoteExplanation.of(self._ask(self._stub.Explain, request))
 
     def prepare(self, text: str, /, *positional: object, **named: object) -> Prepared:
@@ -60,7 +63,7 @@ class Questions:
         The values given here serve to find its columns, and are not kept.
         """
         request = plait_pb2.PrepareRequest(session=self.session, sql=text)
-        fill(request, either(positional, named))
+        fill(request, of_words(positional, named))
         answer = self._ask(self._stub.Prepare, request)
         return Prepared(self, answer.prepared, Validation.of(answer.statement))
 
@@ -95,14 +98,12 @@ class Questions:
             session=self.session, prepared=name, operation=str(uuid.uuid4()), reattachable=True
         )
         fill(request, parameters)
-        return self._cursor(request, Begin.EXECUTE, None)
+        return self._cursor(request, None)
 
     def _ask(self, call: Callable[..., Any], request: object) -> Any:
         """Send a request, and give the answer; a failure is a `RemoteError`."""
         raise NotImplementedError
 
-    def _cursor(
-        self, request: plait_pb2.ExecuteRequest, begin: Begin, timeout: float | None
-    ) -> Cursor:
+    def _cursor(self, request: Request, timeout: float | None) -> Cursor:
         """Begin to read."""
         raise NotImplementedError

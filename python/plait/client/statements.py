@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from plait._proto import plait_pb2
+from plait.client.call import of_words
 from plait.client.failure import place
-from plait.client.values import either
 from plait.explanation import ExplainedSide, Explanation
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ class Prepared:
 
     def __call__(self, *positional: object, **named: object) -> Cursor:
         """Run it, as `Client.sql` runs a text."""
-        return self._client._run_prepared(self.name, either(positional, named))
+        return self._client._run_prepared(self.name, of_words(positional, named))
 
     def submit(self, *positional: object, **named: object) -> Submitted:
         """Start it, as `Client.submit` starts a text."""
-        return self._client._submit("", self.name, either(positional, named))
+        return self._client._submit("", self.name, of_words(positional, named))
 
     def close(self) -> None:
         """Let the server forget it."""

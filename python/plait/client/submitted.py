@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait._proto import plait_pb2
-from plait.client.cursor import Begin, Cursor
 from plait.client.status import OperationStatus
 
 if TYPE_CHECKING:
+    from plait.client.cursor import Cursor
     from plait.client.questions import Questions
 
 
@@ -37,8 +37,8 @@ class Submitted:
         It comes while it is made; of a long result that has been read before only the last batches
         are kept. Leaving the cursor leaves the operation as it is.
         """
-        request = plait_pb2.ExecuteRequest(session=self.session, operation=self.id)
-        return self._client._cursor(request, Begin.ATTACH, timeout)
+        request = plait_pb2.AttachRequest(session=self.session, operation=self.id)
+        return self._client._cursor(request, timeout)
 
     def cancel(self) -> None:
         """End it and its jobs; one that has ended is forgotten."""

@@ -3,8 +3,6 @@ package plait.join
 
 import java.util.Comparator
 
-import scala.collection.mutable
-
 /** The rows of the right side that a left row may pick, by key, the best last.
   *
   * With R the rows offered so far, in the order of their match values, a left row that comes now has the
@@ -25,35 +23,41 @@ import scala.collection.mutable
   * }}}
   *
   * Conventions:
-  *   1. Ranks of offered rows never fall. Rows of equal rank stand by `precedence`, which compares match
-  *      values first where ranks do not tell them apart; of rows that it holds equal the later is last.
+  *   1. Ranks of offered rows never fall, and are equal where match values are. Rows of equal rank stand
+  *      by `precedence`; of rows that it holds equal the later is last.
   *   2. [[pick]] is said of the candidate given last. A row may be picked by many.
-  *   3. With [[Leaving.Aloud]] each offered row that nobody picked is given by [[nextLeaving]], once, when
-  *      nobody can pick it any more: superseded, out of reach, or at the end. It is to be asked after
-  *      [[offer]], [[outOfReach]] and [[finish]] until it gives null.
+  *   3. With [[Leaving.Aloud]] each row offered with [[Home.Here]] that nobody picked is given by
+  *      [[nextLeaving]], once, when nobody can pick it any more: superseded, out of reach, or at the end.
+  *      It is to be asked after [[offer]], [[outOfReach]], [[dropOldest]] and [[finish]] until it gives
+  *      null.
   *   4. A row given is valid until the next call.
+  *   5. With [[Keeping.AllInReach]] the driver drops the [[oldest]] rows before a left row picks, as long
+  *      as they are out of its reach, so that no search meets one: what is held is what a tolerance spans.
   *
   * It does not promise that a candidate satisfies the join's condition: the caller asks for the next
-  * one until it does, which [[Keeping.Best]] allows only where there is none across the sides.
+  * one until it does, which [[Keeping.Best]] allows only where there is none across the sides. n left rows
+  * and m right ones cost n + m steps with [[Keeping.Best]]; with [[Keeping.All]] those that the search for
+  * a candidate takes, and m log m comparisons at most among rows of equal rank.
   *
   * @tparam Q
   *   a key as it comes with a row
   */
 final class AsOfCore[Q, R >: Null <: AnyRef](
     keys: KeyTable[Q, KeyGroup],
-    store: RowStore[R],
+    store: SortableRowStore[R],
     precedence: Comparator[_ >: R],
     keeping: Keeping,
     leaving: Leaving
 ) {
-  private val keepsAll = keeping eq Keeping.All
   private val isAloud = leaving eq Leaving.Aloud
   private var runs = new Array[Candidates](16)
   private var sought: Candidates = _
   private var slot = 0
 
+  // With AllInReach: for each row held, in the sequence in which they came, the number of its key.
+  private val arrivals = new LongQueue
   // Handles of rows that nobody picked and nobody will.
-  private val leavers = mutable.ArrayDeque.empty[Long]
+  private val leavers = new LongQueue
   private var isFinished = false
   private var finishedRuns = 0
   // The row that was given last, to be freed, or -1.
@@ -66,31 +70,35 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
 
   def size: Long = held
 
-  def offer(key: Q, rank: Long, row: R): Unit = {
-    val run = runOf(keys.claim(key))
-    if (keepsAll || run.isEmpty) insert(run, rank, row)
+  def offer(key: Q, rank: Long, row: R, home: Home): Unit = {
+    val group = keys.claim(key)
+    val run = runOf(group)
+    if (keeping.all || run.isEmpty) insert(group, run, rank, row, home)
     else if (run.lastRank == rank && precedence.compare(row, store.get(run.lastHandle)) < 0) {
-      if (isAloud) leave(store.put(row))
+      if (isAloud && (home eq Home.Here)) leavers.append(store.put(row))
     } else if (isAloud) {
       leave(run.removeLast())
-      run.append(rank, store.put(row))
+      run.append(rank, Candidates.entryOf(store.put(row), home))
     } else run.setLast(rank, store.replace(run.lastHandle, row))
   }
 
-  private def insert(run: Candidates, rank: Long, row: R): Unit = {
-    run.add(rank, row, store, precedence)
+  private def insert(group: KeyGroup, run: Candidates, rank: Long, row: R, home: Home): Unit = {
+    run.add(rank, Candidates.entryOf(store.put(row), home), store, precedence)
+    if (expires) arrivals.append(group.number.toLong)
     held += 1
     mostHeld = math.max(mostHeld, held)
   }
 
   /** A picked row goes in silence. */
   private def leave(entry: Long): Unit =
-    if (Candidates.isPicked(entry)) store.free(Candidates.handleOf(entry)) else leavers += entry
+    if (Candidates.isPicked(entry) || !isAloud) store.free(Candidates.handleOf(entry))
+    else leavers.append(entry)
 
   /** Looks up the candidates of a key. */
   def seek(key: Q): Unit = {
     val group = keys.find(key)
     sought = if (group == null) null else runOf(group)
+    if (sought != null) sought.settle(store, precedence)
     slot = if (sought == null) 0 else sought.until
   }
 
@@ -108,13 +116,29 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
   /** No later left row reaches the candidate given last, nor any that is worse. */
   def outOfReach(): Unit = {
     // Invariant: the entries before `from` are dropped.
-    while (sought.from <= slot) {
-      val entry = sought.removeFirst()
-      held -= 1
-      if (isAloud) leave(entry) else store.free(entry)
-    }
+    while (sought.from <= slot) drop(sought)
     sought = null
   }
+
+  private def drop(run: Candidates): Unit = {
+    leave(run.removeFirst())
+    held -= 1
+  }
+
+  /** Are the oldest rows to be dropped by the driver? */
+  def expires: Boolean = keeping.all && keeping.expires
+
+  /** With [[Keeping.AllInReach]]: a row of the least rank of all that are held, or null. */
+  def oldest(): R =
+    if (arrivals.isEmpty) null
+    else {
+      // Those of a key came by rank: the first that came is of the rank of its run's first.
+      val run = runs(arrivals.head.toInt)
+      store.get(run.handle(run.from))
+    }
+
+  /** No later left row reaches the oldest row. */
+  def dropOldest(): Unit = drop(runs(arrivals.removeHead().toInt))
 
   /** No left row will come any more. */
   def finish(): Unit = isFinished = true
@@ -146,15 +170,4 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
     if (runs(group.number) == null) runs(group.number) = new Candidates
     runs(group.number)
   }
-}
-
-/** Which rows of a key are kept to be picked. */
-sealed trait Keeping
-object Keeping {
-
-  /** The best so far: every later left row would pick it before the others. */
-  case object Best extends Keeping
-
-  /** All: a condition across the sides may refuse the better ones. */
-  case object All extends Keeping
 }

@@ -146,6 +146,44 @@ object WhyNot {
         pairs.toString
       )
 
+  /** Of an as-of join in ranges: what one range must know of the others would be more than a row. */
+  final case class RefusesPairs(condition: String)
+      extends WhyNot(
+        "REFUSES_PAIRS",
+        s"it has no equality, and $condition looks at both sides: which row of an earlier range is picked, " +
+          "depends on who picks",
+        condition
+      )
+
+  final case class UnrankedMatch(dataType: String)
+      extends WhyNot(
+        "UNRANKED_MATCH",
+        s"it has no equality, and match values of type $dataType have no numbers by which they could be cut " +
+          "into ranges",
+        dataType
+      )
+
+  final case class OneMatchValue(value: String)
+      extends WhyNot(
+        "ONE_MATCH_VALUE",
+        s"it has no equality, and all left rows have the match value $value",
+        value
+      )
+
+  final case class CutsNotShared(setting: String)
+      extends WhyNot(
+        "CUTS_NOT_SHARED",
+        s"it has no equality, and both sides would be cut in different places, because $setting is false",
+        setting
+      )
+
+  final case class FewRows(rows: Long)
+      extends WhyNot(
+        "FEW_ROWS",
+        s"it has no equality, and its some $rows rows are soon joined",
+        rows.toString
+      )
+
   /** Spark planned it in a session without Plait, or by a rule that comes before Plait's. */
   final case class NotAsked()
       extends WhyNot("NOT_ASKED", "Plait was not asked when the join was planned")

@@ -72,4 +72,10 @@ class DetourLaws extends ScalaCheckSuite {
     )
     forAllNoShrink(doubles)(x => keeps(ToLong, Rational.of(x))(Rational(x.toLong)))
   }
+
+  test("2^63 alone becomes the greatest long, which comes from it") {
+    val (end, last) = (point(Rational(BigInt(1) << 63)), point(Rational(Long.MaxValue)))
+    assert(last.subsetOf(ToLong.forward(Vector(end))))
+    assert(end.subsetOf(ToLong.backward(last, Vector(IntervalSet.All), 0)))
+  }
 }

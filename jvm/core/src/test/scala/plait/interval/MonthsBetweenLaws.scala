@@ -61,6 +61,18 @@ class MonthsBetweenLaws extends ScalaCheckSuite {
     )
   }
 
+  test("a month or more from 30 January: from 1 March on, as February has no 30th") {
+    val of30January = Vector(IntervalSet.All, point(micros("2026-01-30T00:00")))
+    assertEquals(
+      MonthsBetween.backward(IntervalSet.atLeast(Rational.One), of30January, 0),
+      IntervalSet.atLeast(Rational(micros("2026-03-01T00:00")))
+    )
+    assertEquals(
+      MonthsBetween.forward(Vector(point(micros("2026-03-01T00:00")), of30January(1))),
+      point(1)
+    )
+  }
+
   test("a start in [29 January 23:00, 30 January 00:00] gives 0 and 1 months to 1 March 12:00") {
     val starts = closed("2026-01-29T23:00", "2026-01-30T00:00")
     val end = point(micros("2026-03-01T12:00"))

@@ -26,14 +26,20 @@ object Harness {
     def clear(): Unit = groups.clear()
   }
 
-  final class ArrayRowStore[R >: Null <: AnyRef] extends RowStore[R] {
-    private val rows = mutable.Map.empty[Long, R]
-    private var next = 0L
-    def live: Iterable[R] = rows.values
-    def put(row: R): Long = { next += 1; rows(next) = row; next }
-    def get(handle: Long): R = rows(handle)
-    def free(handle: Long): Unit =
-      assert(rows.remove(handle).isDefined, "a row was freed twice")
+  final class ArrayRowStore[R >: Null <: AnyRef] extends SortableRowStore[R] {
+    // A handle is an index; what is freed is null.
+    private val rows = mutable.ArrayBuffer.empty[R]
+    def live: Iterable[R] = rows.filter(_ != null)
+    def put(row: R): Long = { rows += row; rows.size - 1L }
+    def get(handle: Long): R = {
+      assert(rows(handle.toInt) != null, "a row was asked for that is freed")
+      rows(handle.toInt)
+    }
+    def beside(handle: Long): R = get(handle)
+    def free(handle: Long): Unit = {
+      assert(rows(handle.toInt) != null, "a row was freed twice")
+      rows(handle.toInt) = null
+    }
     def clear(): Unit = rows.clear()
   }
 

@@ -2,16 +2,18 @@
 // Oracle: NestedLoopAsOfJoin over random rows with ties, conditions and tolerances; and an example.
 package plait.join
 
+import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import munit.FunSuite
 
 import plait.Cases
-import plait.join.AsOfOracle.{At, precedence, table}
+import plait.join.AsOfOracle.{At, Neighbourhood, precedence, table}
 import plait.join.Harness._
 
 class NearestOracle extends FunSuite {
   import NearestOracle._
+  override val munitTimeout: Duration = Duration(1, "h")
   private val joins = 50000 * Cases.factor
 
   test(
@@ -50,26 +52,66 @@ class NearestOracle extends FunSuite {
     run(rows, rows)
     assert(run.core.peak < 6, s"${run.core.peak} rows were held")
   }
+
+  test("with a tolerance what twice of it spans is held, of keys that one side alone has too") {
+    for (accepts <- Seq(false, true)) {
+      val run = new NearestRun(new Nearest(Some(2), accepts), Leaving.Silently)
+      run(
+        Seq.tabulate(1000)(i => At(i, i % 2 * (i + 100), i.toLong, 0)),
+        Seq.tabulate(1000)(i => At(i, if (accepts) i % 2 * -i else 0, i.toLong, 1))
+      )
+      assert(run.core.peak < 20, s"${run.core.peak} rows were held")
+    }
+  }
+
+  test("200,000 rows of one match value on each side cost n log n comparisons and n questions") {
+    val rows = 200000
+    for (accepts <- Seq(false, true); isBefore <- Seq(false, true)) {
+      var compared = 0L
+      val counting = new Ordering[At] {
+        override def compare(a: At, b: At): Int = { compared += 1; precedence.compare(a, b) }
+      }
+      val what = new Nearest(None, accepts)
+      val run = new NearestRun(what, Leaving.Silently, counting)
+      val right = new Random(Cases.seed).shuffle(Seq.tabulate(rows)(i => At(i, 0, 7L, 1)))
+      run(Seq.tabulate(rows)(i => At(i, 0, if (isBefore) 9L else 5L, 0)), right)
+      assertEquals(run.picks.map(_._2).distinct, Seq(Some(rows - 1)))
+      assert(compared < rows * 20L, s"$compared comparisons")
+      assert(what.asked <= rows * 2L, s"${what.asked} questions")
+    }
+  }
+
+  test("a condition that refuses all is asked once of each pair") {
+    val what = new Nearest(None, true)
+    val run = new NearestRun(what, Leaving.Silently)
+    val rows = Seq.tabulate(300)(i => At(i, 0, (i / 10).toLong, 0))
+    run(rows, rows)
+    assertEquals(run.picks.flatMap(_._2), Nil)
+    assertEquals(what.asked, 300L * 300)
+  }
 }
 
 object NearestOracle {
 
   /** @param accepts whether a pair must also be of different values */
   final class Nearest(tolerance: Option[Int], accepts: Boolean) extends Pairing[At, At, Long] {
+    var asked = 0L
     override def isWithin(l: At, r: At): Boolean = tolerance.forall(distance(l, r) <= _)
-    override def accepts(l: At, r: At): Boolean = !accepts || l.value != r.value
+    override def accepts(l: At, r: At): Boolean = {
+      asked += 1
+      !accepts || l.value != r.value
+    }
     override def distance(l: At, r: At): Long = math.abs(l.rank - r.rank)
-    override def compare(a: Long, b: Long): Int = java.lang.Long.compare(a, b)
     override def isNearer(a: Long, b: Long): Boolean = a < b
     override def isZero(distance: Long): Boolean = distance == 0
     def matches(l: At, r: At): Boolean = l.key == r.key && isWithin(l, r) && accepts(l, r)
     def better(l: At): Ordering[At] =
       Ordering.by(r => (-distance(l, r), -r.rank, r.value, r.id))
-    def keeping: Keeping = if (accepts) Keeping.All else Keeping.Best
+    def keeping: Keeping = AsOfOracle.keeping(accepts, tolerance)
     override def toString: String = s"nearest, tolerance $tolerance, condition $accepts"
   }
 
-  final class NearestRun(what: Nearest, leaving: Leaving) {
+  final class NearestRun(what: Nearest, leaving: Leaving, precedence: Ordering[At] = precedence) {
     val lefts = new ArrayRowStore[At]
     val rights = new ArrayRowStore[At]
     val core = new NearestCore[Int, At, At, Long](
@@ -84,11 +126,15 @@ object NearestOracle {
     var picks: Seq[(Int, Option[Int])] = Nil
     var left: Seq[Int] = Nil
 
-    def apply(leftRows: Seq[At], rightRows: Seq[At]): Unit = {
-      val waiting = rightRows.sortBy(_.rank).iterator.buffered
-      for (l <- leftRows.sortBy(_.rank)) {
-        while (waiting.hasNext && waiting.head.rank <= l.rank) offer(waiting.next())
-        core.await(l.key, l)
+    def apply(leftRows: Seq[At], rightRows: Seq[At]): Unit =
+      among(Neighbourhood(leftRows), Neighbourhood(rightRows))
+
+    /** Rows, and those of others around them. */
+    def among(leftRows: Neighbourhood, rightRows: Neighbourhood): Unit = {
+      val waiting = rightRows.inOrder.iterator.buffered
+      for ((l, home) <- leftRows.inOrder) {
+        while (waiting.hasNext && waiting.head._1.rank <= l.rank) offer(waiting.next())
+        core.await(l.key, l, home)
         take()
       }
       waiting.foreach(offer)
@@ -96,13 +142,16 @@ object NearestOracle {
       take()
     }
 
-    private def offer(r: At): Unit = {
-      core.offer(r.key, r.rank, r)
+    private def offer(r: (At, Home)): Unit = {
+      core.offer(r._1.key, r._1.rank, r._1, r._2)
       take()
     }
 
     private def take(): Unit = {
-      while (core.nextResolved()) picks :+= core.left.id -> Option(core.picked).map(_.id)
+      while (core.nextResolved()) {
+        val pick = core.left.id -> Option(core.picked).map(_.id)
+        if (core.home eq Home.Here) picks = pick +: picks
+      }
       left ++= Iterator.continually(core.nextLeaving()).takeWhile(_ != null).map(_.id)
     }
   }

@@ -21,6 +21,7 @@ import plait.spark.sql.PlaitParser
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * plan normalization       ForgetVersionTables           what hints said is used; nothing is cached yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
+  * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
   * planner strategy         AsOfJoinStrategy              a node of ours
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
@@ -28,6 +29,7 @@ import plait.spark.sql.PlaitParser
   *                                                        injected strategies come before Spark's
   * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
   *                                                        known; before Spark orders joins by cost
+  * optimizer, before CBO    SplitAsOfJoin                 the same
   * planner strategy         OrderedByStrategy             a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
@@ -59,12 +61,14 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPlanNormalizationRule(_ => ForgetVersionTables)
     extensions.injectPreCBORule(_ => RangeSplit)
+    extensions.injectPreCBORule(_ => SplitAsOfJoin)
     extensions.injectResolutionRule(_ => OrderedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)
     extensions.injectCheckRule(_ => AsOfJoinCheck)
     extensions.injectCheckRule(_ => WindowJoinCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
+    extensions.injectOptimizerRule(_ => NarrowAsOfJoin)
     extensions.injectOptimizerRule(_ => PruneTies)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)

@@ -3,15 +3,15 @@ package plait.spark.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, IsNotNull, SortOrder}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import plait.BySide
 import plait.spark.side._
 import plait.spark.translate.{BestMatch, EndOfTime}
+import plait.{BySide, Side}
 
 /** Each left row and the right row that it picks ([[plait.spark.plan.AsOfJoin]]), of two inputs that are
   * distributed by key and sorted by match value, in one pass:
@@ -22,11 +22,14 @@ import plait.spark.translate.{BestMatch, EndOfTime}
   *        +------> candidates of the key <-----+  the best for which the condition is TRUE
   * }}}
   *
-  * For `<=` and `<` both sides come sorted the other way round. What it does not promise: any order of its
-  * output.
+  * For `<=` and `<` both sides come sorted the other way round. Without keys both sides come cut into
+  * ranges of the match value, a partition each, and each task knows what it must of the others
+  * ([[MatchRanges]]); or all rows come to one task. What it does not promise: any order of its output.
   *
   * @param condition
   *   what is left of ON beyond the keys
+  * @param spread
+  *   how its rows are spread over tasks
   */
 case class AsOfJoinExec(
     leftKeys: Seq[Expression],
@@ -35,6 +38,7 @@ case class AsOfJoinExec(
     best: BestMatch,
     condition: Option[Expression],
     check: Option[Expression],
+    spread: AsOfSpread,
     left: SparkPlan,
     right: SparkPlan
 ) extends PlaitJoinExec {
@@ -45,16 +49,28 @@ case class AsOfJoinExec(
     PairConditions.of(condition, best.within, check, BySide(left.outputSet, right.outputSet))
 
   /** The newest row of a key is found in any sequence, where no better one may be refused. */
-  private def isUnordered = EndOfTime.isAskedBy(best) && conditions.accepts.isEmpty
+  private def isUnordered =
+    EndOfTime.isAskedBy(best) && conditions.accepts.isEmpty && !isInRanges
+
+  private def isInRanges = spread match {
+    case _: AsOfSpread.InRanges => true
+    case _ => false
+  }
 
   private def ranks(value: Expression) =
     if (isUnordered) MatchScan.unordered(value) else scan.ranks(value)
 
-  override def requiredChildDistribution: Seq[Distribution] =
-    if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
-    else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+  override def requiredChildDistribution: Seq[Distribution] = spread match {
+    case AsOfSpread.ByKey =>
+      Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+    case _: AsOfSpread.InRanges => Seq(UnspecifiedDistribution, UnspecifiedDistribution)
+    case _: AsOfSpread.InOneTask => Seq(AllTuples, AllTuples)
+  }
 
-  override def outputPartitioning: Partitioning = dealtByKey
+  override def outputPartitioning: Partitioning = spread match {
+    case AsOfSpread.InRanges(ranges) => UnknownPartitioning(ranges)
+    case _ => dealtByKey
+  }
 
   /** Values that are no numbers are sorted by Spark, which compares them; numbers here, by radix. */
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
@@ -74,20 +90,51 @@ case class AsOfJoinExec(
       SidePlan(rightKeys, ranks(best.right), right.output, isSortedHere.right)
     )
     val task = new AsOfJoinTask(joinType, sides, best, conditions, metrics)
-    left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      task.join(BySide(leftRows, rightRows))
+    val inputs = BySide(left.execute(), right.execute())
+    spread match {
+      case AsOfSpread.InRanges(ranges) => inRanges(task, inputs.map(ofRanges(_, ranges)))
+      case _ =>
+        inputs.left.zipPartitions(inputs.right) { (leftRows, rightRows) =>
+          task.join(BySide(leftRows, rightRows), (_, rows) => new HomedRows(rows, null, null))
+        }
+    }
+  }
+
+  /** A side that is known to be empty comes without its shuffle, and without a partition. */
+  private def ofRanges(rows: RDD[InternalRow], ranges: Int): RDD[InternalRow] =
+    if (rows.getNumPartitions > 0) rows
+    else sparkContext.parallelize(Seq.empty[InternalRow], ranges)
+
+  private def inRanges(task: AsOfJoinTask, inputs: BySide[RDD[InternalRow]]): RDD[InternalRow] = {
+    val outermost = new MatchRanges(
+      best,
+      BySide(left.output, right.output),
+      BySide(
+        (IsNotNull(best.left) +: conditions.ofLeft.toSeq).reduce(And(_, _)),
+        (IsNotNull(best.right) +: conditions.ofRight.toSeq).reduce(And(_, _))
+      )
+    )
+    val isAloud = joinType == RightOuter || joinType == FullOuter
+    val known = outermost.neighbours(inputs, if (isAloud) Side.both else Seq(Side.Right))
+    val around = new MatchRanges.Around(sparkContext.broadcast(known))
+    val numbered = inputs.left.mapPartitionsWithIndex((range, rows) => Iterator((range, rows)))
+    numbered.zipPartitions(inputs.right) { (leftRows, rightRows) =>
+      val (range, own) = leftRows.next()
+      task.join(BySide(own, rightRows), around(_, range, _))
     }
   }
 
   override def pruning: BySide[SidePruning] = {
     val kept =
       if (conditions.accepts.isEmpty) "the best row of a key is kept" else "kept to be picked"
-    if (isUnordered) BySide.make(_ => SidePruning.by("in any order", s"newest ${best.right.sql}"))
-    else
-      BySide(
-        SidePruning.by(s"ordered by ${text(scan.order(best.left))}", best.sql),
-        SidePruning.by(s"ordered by ${text(scan.order(best.right))}; $kept", best.sql)
-      )
+    val sides =
+      if (isUnordered) BySide.make(_ => SidePruning.by("in any order", s"newest ${best.right.sql}"))
+      else
+        BySide(
+          SidePruning.by(s"ordered by ${text(scan.order(best.left))}", best.sql),
+          SidePruning.by(s"ordered by ${text(scan.order(best.right))}; $kept", best.sql)
+        )
+    spread.text.fold(sides)(text => sides.map(_.and(text)))
   }
 
   private def text(order: SortOrder) = s"${order.child.sql} ${order.direction.sql}"

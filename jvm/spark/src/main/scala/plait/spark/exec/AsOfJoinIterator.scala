@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{AsOfCore, Role}
+import plait.join.{AsOfCore, Home, Role}
 import plait.spark.side.{MatchPace, SideReader}
 import plait.{BySide, Side}
 
@@ -20,16 +20,18 @@ import plait.{BySide, Side}
   *   1. It is driven by demand, and reads no more than the next row needs.
   *   2. Each side comes sorted as the [[MatchPace]] wants; rows without a match value may stand anywhere.
   *   3. The row that `next` gives is valid until the next call.
+  *   4. A row from elsewhere picks and is picked, and does not come out.
   */
 final class AsOfJoinIterator(
-    inputs: BySide[Iterator[InternalRow]],
+    inputs: BySide[HomedRows],
     readers: BySide[SideReader],
     pace: MatchPace,
     core: AsOfCore[SideReader, UnsafeRow],
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
-    output: JoinOutput
-) extends JoinRows(roles) {
+    output: JoinOutput,
+    release: () => Unit
+) extends JoinRows(roles, release) {
   private val pair = new JoinedRow
   private val ofLeft = conditions.ofLeft.orNull
   private val ofRight = conditions.ofRight.orNull
@@ -67,7 +69,7 @@ final class AsOfJoinIterator(
   private def readLeft(): InternalRow =
     if (inputs.left.hasNext) {
       left.read(inputs.left.next())
-      leftRows += 1
+      if (isHere(Side.Left)) leftRows += 1
       if (left.reaches && (ofLeft == null || ofLeft(left.row))) {
         pace.leftRead(left)
         phase = AsOfJoinIterator.Offering
@@ -78,13 +80,16 @@ final class AsOfJoinIterator(
       null
     }
 
+  /** Of the row of a side that was read last. */
+  private def isHere(side: Side): Boolean = inputs(side).home eq Home.Here
+
   private def alone(): InternalRow =
-    if (leftAloud) output.alone(Side.Left, left.row) else null
+    if (leftAloud && isHere(Side.Left)) output.alone(Side.Left, left.row) else null
 
   private def offerOrPick(): InternalRow =
     if (!hasRight && !rightEnded) readRight()
     else if (hasRight && pace.isSeen(left, right)) {
-      core.offer(right, right.rank, right.row)
+      core.offer(right, pace.rankOf(right), right.row, inputs.right.home)
       isLeaving = rightAloud
       hasRight = false
       null
@@ -97,7 +102,7 @@ final class AsOfJoinIterator(
   private def readRight(): InternalRow =
     if (inputs.right.hasNext) {
       right.read(inputs.right.next())
-      rightRows += 1
+      if (isHere(Side.Right)) rightRows += 1
       hasRight = right.reaches && (ofRight == null || ofRight(right.row))
       if (hasRight) pace.rightRead(right)
       if (!hasRight && rightAloud) output.alone(Side.Right, right.row) else null
@@ -107,12 +112,13 @@ final class AsOfJoinIterator(
     }
 
   private def picked(): InternalRow = {
+    if (core.expires) expire()
     core.seek(left)
     var candidate = core.candidate()
     // Invariant: the candidates before this one do not satisfy the condition.
     while (candidate != null) {
       pair(left.row, candidate)
-      if (isWithin != null && !isWithin(pair)) {
+      if (isWithin != null && !core.expires && !isWithin(pair)) {
         core.outOfReach()
         isLeaving = rightAloud
         candidate = null
@@ -122,18 +128,29 @@ final class AsOfJoinIterator(
     alone()
   }
 
+  /** Drops what no left row reaches from here on, of all keys. */
+  private def expire(): Unit = {
+    var oldest = core.oldest()
+    // Invariant: the right rows before the oldest are dropped.
+    while (oldest != null && !isWithin(pair(left.row, oldest))) {
+      core.dropOldest()
+      isLeaving = rightAloud
+      oldest = core.oldest()
+    }
+  }
+
   private def chosen(candidate: UnsafeRow): InternalRow =
     if (holds != null && !holds(pair)) alone()
     else {
       core.pick()
-      if (givesMatches) output.matched(left.row, candidate) else null
+      if (givesMatches && isHere(Side.Left)) output.matched(left.row, candidate) else null
     }
 
   /** The left side has ended: what is left of the right one comes out alone. */
   private def drain(): InternalRow =
     if (hasRight) {
       hasRight = false
-      output.alone(Side.Right, right.row)
+      if (isHere(Side.Right)) output.alone(Side.Right, right.row) else null
     } else if (rightEnded) {
       core.finish()
       isLeaving = true

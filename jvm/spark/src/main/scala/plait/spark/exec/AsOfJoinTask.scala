@@ -28,29 +28,44 @@ final class AsOfJoinTask(
 ) extends Serializable {
   private def scan = MatchScan(best.direction, best.right.dataType)
 
-  def join(inputs: BySide[Iterator[InternalRow]]): Iterator[InternalRow] = {
+  /** @param around
+    *   puts rows of other ranges around those of a side, which are in order
+    */
+  def join(
+      inputs: BySide[Iterator[InternalRow]],
+      around: (Side, Iterator[InternalRow]) => HomedRows
+  ): Iterator[InternalRow] = {
     val context = TaskContext.get()
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
     val stores =
       sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
     val compiled = PairConditions.compiled(conditions, sides.map(_.output), context.partitionId())
-    val sorted = BySide.make(side => inOrder(sides(side), inputs(side)))
+    val sorts = sides.map(s => new RankSort(s.ranks.head, s.output, metrics))
+    val sorted = BySide.make { side =>
+      around(side, if (sides(side).isSortedHere) sorts(side).sorted(inputs(side)) else inputs(side))
+    }
+    val release = () =>
+      Side.both.foreach { side =>
+        stores(side).clear()
+        sorts(side).release()
+      }
     val rows =
-      if (best.direction == MatchDirection.Nearest) nearest(sorted, stores, compiled)
-      else toOneSide(sorted, stores.right, compiled)
+      if (best.direction == MatchDirection.Nearest) nearest(sorted, stores, compiled, release)
+      else toOneSide(sorted, stores.right, compiled, release)
     context.addTaskCompletionListener[Unit] { _ =>
       metrics(JoinMetrics.OutputRows) += rows.rowsOut
       for (side <- Side.both) metrics(JoinMetrics.rowsIn(side)) += rows.rowsIn(side)
       JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), rows.peak)
-      Side.both.foreach(stores(_).clear())
+      release()
     }
     rows
   }
 
   private def toOneSide(
-      inputs: BySide[Iterator[InternalRow]],
+      inputs: BySide[HomedRows],
       store: PagedRowStore,
-      compiled: PairConditions[PairConditions.Test]
+      compiled: PairConditions[PairConditions.Test],
+      release: () => Unit
   ): JoinRows = new AsOfJoinIterator(
     inputs,
     readers,
@@ -58,13 +73,15 @@ final class AsOfJoinTask(
     new AsOfCore[SideReader, UnsafeRow](keys, store, precedence, keeping, roles.right.leaves),
     roles,
     compiled,
-    JoinOutput.of(joinType, sides.map(_.output))
+    JoinOutput.of(joinType, sides.map(_.output)),
+    release
   )
 
   private def nearest(
-      inputs: BySide[Iterator[InternalRow]],
+      inputs: BySide[HomedRows],
       stores: BySide[PagedRowStore],
-      compiled: PairConditions[PairConditions.Test]
+      compiled: PairConditions[PairConditions.Test],
+      release: () => Unit
   ): JoinRows = {
     val distance = MatchDistance.of(best, sides.map(_.output))
     val core = new NearestCore[SideReader, UnsafeRow, UnsafeRow, distance.Distance](
@@ -84,7 +101,8 @@ final class AsOfJoinTask(
       core,
       roles,
       compiled,
-      output
+      output,
+      release
     )
   }
 
@@ -92,11 +110,12 @@ final class AsOfJoinTask(
   private def readers = sides.map(s => SideReader.create(s.keys, s.ranks, s.output))
   private def pace = scan.pace(best, sides.map(_.output))
   private def roles = JoinOutput.roles(joinType).get
-  private def keeping = if (conditions.accepts.isEmpty) Keeping.Best else Keeping.All
-
-  private def inOrder(side: SidePlan, rows: Iterator[InternalRow]): Iterator[InternalRow] =
-    if (side.isSortedHere) new RankSort(side.ranks.head, side.output, metrics).sorted(rows)
-    else rows
+  private def keeping = (conditions.accepts, conditions.isWithin) match {
+    case (None, None) => Keeping.Best
+    case (None, _) => Keeping.BestInReach
+    case (_, None) => Keeping.All
+    case _ => Keeping.AllInReach
+  }
 
   private def precedence: Comparator[InternalRow] =
     GenerateOrdering.generate(scan.order(best.right) +: best.ties, sides.right.output)

@@ -6,18 +6,23 @@ import org.apache.spark.sql.catalyst.InternalRow
 import plait.join.{Leaving, Role}
 import plait.{BySide, Side}
 
-/** The rows of an as-of join in one task, found one at a time, and what was read for them. */
-abstract class JoinRows(roles: BySide[Role]) extends Iterator[InternalRow] {
+/** The rows of an as-of join in one task, found one at a time, and what was read for them.
+  *
+  * @param release
+  *   gives back all that is held, with the last row, and not with the end of the task
+  */
+abstract class JoinRows(roles: BySide[Role], release: () => Unit) extends Iterator[InternalRow] {
   final protected val leftAloud: Boolean = roles.left.leaves eq Leaving.Aloud
   final protected val rightAloud: Boolean = roles.right.leaves eq Leaving.Aloud
   final protected val givesMatches: Boolean = !roles.left.eq(Role.Missing)
   private var found: InternalRow = _
   private var rows = 0L
+  private var isOver = false
 
   /** The next row, or null. */
   protected def findRow(): InternalRow
 
-  /** Rows read of a side. */
+  /** Rows read of a side, that come out here if they do. */
   def rowsIn(side: Side): Long
 
   /** The most rows kept at once. */
@@ -26,7 +31,13 @@ abstract class JoinRows(roles: BySide[Role]) extends Iterator[InternalRow] {
   final def rowsOut: Long = rows
 
   final override def hasNext: Boolean = {
-    if (found == null) found = findRow()
+    if (found == null && !isOver) {
+      found = findRow()
+      if (found == null) {
+        isOver = true
+        release()
+      }
+    }
     found != null
   }
 

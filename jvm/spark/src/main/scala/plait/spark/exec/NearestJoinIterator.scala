@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{NearestCore, Pairing, Role}
+import plait.join.{Home, NearestCore, Pairing, Role}
 import plait.spark.side.{MatchDistance, MatchPace, SideReader}
 import plait.{BySide, Side}
 
@@ -19,14 +19,15 @@ import plait.{BySide, Side}
   * Conventions: those of [[AsOfJoinIterator]]; both sides come upwards, by rank or by value.
   */
 final class NearestJoinIterator(
-    inputs: BySide[Iterator[InternalRow]],
+    inputs: BySide[HomedRows],
     readers: BySide[SideReader],
     pace: MatchPace,
     core: NearestCore[SideReader, UnsafeRow, UnsafeRow, _],
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
-    output: JoinOutput
-) extends JoinRows(roles) {
+    output: JoinOutput,
+    release: () => Unit
+) extends JoinRows(roles, release) {
   private val pair = new JoinedRow
   // Is there a row that was read and not yet given to the core?
   private val has = Array(false, false)
@@ -60,10 +61,11 @@ final class NearestJoinIterator(
     else if (!has(1) && !ended(1)) read(Side.Right)
     else {
       if (has(1) && (!has(0) || pace.isSeen(readers.left, readers.right))) {
-        core.offer(readers.right, readers.right.rank, readers.right.row)
+        val rank = pace.rankOf(readers.right)
+        core.offer(readers.right, rank, readers.right.row, inputs.right.home)
         has(1) = false
       } else if (has(0)) {
-        core.await(readers.left, readers.left.row)
+        core.await(readers.left, readers.left.row, inputs.left.home)
         has(0) = false
       } else core.finish()
       phase = NearestJoinIterator.Resolving
@@ -76,7 +78,7 @@ final class NearestJoinIterator(
     if (inputs(side).hasNext) {
       val reader = readers(side)
       reader.read(inputs(side).next())
-      counts(i) += 1
+      if (inputs(side).home eq Home.Here) counts(i) += 1
       val alone = if (side eq Side.Left) conditions.ofLeft else conditions.ofRight
       has(i) = reader.reaches && alone.forall(_(reader.row))
       if (has(i)) { if (side eq Side.Left) pace.leftRead(reader) else pace.rightRead(reader) }
@@ -91,7 +93,8 @@ final class NearestJoinIterator(
   private def resolved(): InternalRow = {
     val left = core.left
     val right = core.picked
-    if (right == null || !conditions.holds.forall(_(pair(left, right))))
+    if (core.home eq Home.Elsewhere) null
+    else if (right == null || !conditions.holds.forall(_(pair(left, right))))
       if (leftAloud) output.alone(Side.Left, left) else null
     else if (givesMatches) output.matched(left, right)
     else null
@@ -118,7 +121,6 @@ object NearestJoinIterator {
         conditions.accepts.forall(_(pair(left, right)))
       override def distance(left: UnsafeRow, right: UnsafeRow): apart.Distance =
         apart.of(left, right)
-      override def compare(a: apart.Distance, b: apart.Distance): Int = apart.compare(a, b)
       override def isNearer(a: apart.Distance, b: apart.Distance): Boolean = apart.isNearer(a, b)
       override def isZero(d: apart.Distance): Boolean = apart.isZero(d)
     }

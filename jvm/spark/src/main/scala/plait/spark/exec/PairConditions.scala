@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.plait.TaskEnd
 
 import plait.BySide
 
@@ -53,6 +55,19 @@ object PairConditions extends PredicateHelper {
     )
   }
 
+  /** A condition that refuses row after row keeps a search going; a task that is killed ends it. */
+  private def stoppable(test: Test): Test = {
+    val context = TaskContext.get()
+    var asked = 0
+    row => {
+      asked += 1
+      if (asked % QuestionsBetween == 0) TaskEnd.throwIfKilled(context)
+      test(row)
+    }
+  }
+
+  private val QuestionsBetween = 1024
+
   def compiled(
       conditions: PairConditions[Expression],
       outputs: BySide[Seq[Attribute]],
@@ -68,7 +83,7 @@ object PairConditions extends PredicateHelper {
       conditions.ofLeft.map(test(outputs.left)),
       conditions.ofRight.map(test(outputs.right)),
       conditions.isWithin.map(ofPair),
-      conditions.accepts.map(ofPair),
+      conditions.accepts.map(c => stoppable(ofPair(c))),
       conditions.holds.map(ofPair)
     )
   }

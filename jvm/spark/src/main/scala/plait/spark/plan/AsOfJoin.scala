@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics}
 
 import plait.BySide
+import plait.order.WhyNot
 import plait.spark.translate.{BestMatch, JoinedColumns}
 
 /** Each left row and the one right row that it picks.
@@ -22,6 +23,9 @@ import plait.spark.translate.{BestMatch, JoinedColumns}
   *   what must be TRUE of a pair before the best is chosen: equalities and all else of ON
   * @param check
   *   what must be TRUE of the pair that was chosen
+  * @param ranges
+  *   both sides come cut into so many ranges of the match value, along the scan, a partition each; or
+  *   why they do not
   */
 final case class AsOfJoin(
     left: LogicalPlan,
@@ -29,8 +33,12 @@ final case class AsOfJoin(
     joinType: JoinType,
     best: BestMatch,
     condition: Option[Expression],
-    check: Option[Expression]
+    check: Option[Expression],
+    ranges: Either[WhyNot, Int] = Left(WhyNot.NotAsked())
 ) extends BinaryNode {
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(joinType, best, condition, check) ++ ranges.map(n => s"in $n ranges").toOption
 
   override def output: Seq[Attribute] =
     JoinedColumns.of(joinType, left.output, right.output)

@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{And, EqualTo}
-import org.apache.spark.sql.catalyst.plans.Inner
-import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.plait.FloatingKeys
 
-import plait.spark.exec.AsOfJoinExec
+import plait.spark.exec.{AsOfJoinExec, AsOfSpread}
 import plait.spark.plan.AsOfJoin
 
-/** Plans an [[AsOfJoin]]: the equalities of its condition are the keys, where they can be hashed. */
+/** Plans an [[AsOfJoin]]: dealt by the equalities of its condition; without one in the ranges that
+  * [[SplitAsOfJoin]] has cut, or in one task.
+  */
 object AsOfJoinStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: AsOfJoin =>
-      val apart =
-        JoinToPlan.of(Join(join.left, join.right, Inner, join.condition, JoinHint.NONE))
-      val (keys, compared) = apart.keys.left.zip(apart.keys.right).partition { case (key, _) =>
-        UnsafeRowUtils.isBinaryStable(key.dataType)
-      }
-      val rest = compared.map { case (l, r) => EqualTo(l, r) } ++ apart.residual
+      val AsOfKeys(keys, rest) = AsOfKeys.of(join)
+      val spread =
+        if (keys.left.nonEmpty) AsOfSpread.ByKey
+        else join.ranges.fold(AsOfSpread.InOneTask(_), AsOfSpread.InRanges(_))
       Seq(
         AsOfJoinExec(
-          keys.map { case (key, _) => FloatingKeys.normalized(key) },
-          keys.map { case (_, key) => FloatingKeys.normalized(key) },
+          keys.left,
+          keys.right,
           join.joinType,
           join.best,
-          rest.reduceOption(And(_, _)),
+          rest,
           join.check,
+          spread,
           planLater(join.left),
           planLater(join.right)
         )

@@ -20,18 +20,26 @@ object RangeCuts {
   private val SampledRows = 200000
   private val LeastShare = BigDecimal(0.01)
 
-  /** @param rows
-    *   how many the side has, if that is known
-    */
-  def of(side: LogicalPlan, rank: Expression, ranges: Int, rows: Option[BigInt]): Expression = {
-    val ranked = Alias(rank, "rank")()
+  /** A side, the rank of its rows, and how many they are, if that is known. */
+  final case class Ranked(side: LogicalPlan, rank: Expression, rows: Option[BigInt])
+
+  def of(side: LogicalPlan, rank: Expression, ranges: Int, rows: Option[BigInt]): Expression =
+    of(Seq(Ranked(side, rank, rows)), ranges)
+
+  /** Of the rows of several sides together. */
+  def of(sides: Seq[Ranked], ranges: Int): Expression = {
+    val known = sides.flatMap(_.rows)
+    val share = if (known.size == sides.size) shareOf(known.sum) else 1.0
+    val samples = sides.map { case Ranked(side, rank, _) =>
+      sampled(Project(Seq(Alias(rank, "rank")()), side), share)
+    }
+    val sample = if (samples.size == 1) samples.head else Union(samples)
     val percentile = new ApproximatePercentile(
-      ranked.toAttribute,
+      sample.output.head,
       Literal.create(quantiles(ranges), ArrayType(DoubleType, containsNull = false)),
       Literal(ApproximatePercentile.DEFAULT_PERCENTILE_ACCURACY)
     )
     val cuts = Alias(percentile.toAggregateExpression(), "cuts")()
-    val sample = sampled(Project(Seq(ranked), side), rows.fold(1.0)(shareOf))
     ScalarSubquery(optimized(Aggregate(Nil, Seq(cuts), sample)))
   }
 

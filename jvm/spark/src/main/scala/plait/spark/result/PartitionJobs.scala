@@ -24,6 +24,7 @@ final class PartitionJobs(partitions: ArrowPartitions) {
 
   private val count = partitions.count
   private var submitted = 0
+  private var started: Seq[Job] = Nil
   private var size = math.max(1, math.min(partitions.parallelism, Most))
 
   /** Hands every batch to `write`, which may throw to end it all. */
@@ -48,12 +49,16 @@ final class PartitionJobs(partitions: ArrowPartitions) {
     }
   }
 
+  /** Ends the jobs that still run; to be called when `foreach` has thrown. */
+  def cancel(): Unit = started.foreach(_.cancel())
+
   private def next(): Option[Job] =
     if (submitted == count) None
     else {
       val range = submitted until math.min(count, submitted + size)
       submitted = range.end
-      Some(new Job(range))
+      started = started.filterNot(_.isCompleted) :+ new Job(range)
+      started.lastOption
     }
 
   final private class Job(val range: Range) {
@@ -69,6 +74,8 @@ final class PartitionJobs(partitions: ArrowPartitions) {
     future.onComplete(_ => signal())(scala.concurrent.ExecutionContext.parasitic)
 
     def isCompleted: Boolean = future.isCompleted
+
+    def cancel(): Unit = future.cancel()
 
     /** The batches of one partition, as soon as its task is done; the job's error if it failed. */
     def await(partition: Int): PartitionBatches = synchronized {

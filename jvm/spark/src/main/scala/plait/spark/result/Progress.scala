@@ -49,6 +49,10 @@ object Progress {
     }
   )
 
+  /** Runs something once, so many milliseconds from now. */
+  def later(milliseconds: Long)(run: => Unit): Unit =
+    clock.schedule((() => run): Runnable, milliseconds, TimeUnit.MILLISECONDS): Unit
+
   private def json(tracker: SparkStatusTracker, tag: String): String = {
     val jobs = tracker.getJobIdsForTag(tag).flatMap(tracker.getJobInfo(_))
     val stages = jobs.flatMap(_.stageIds()).distinct.flatMap(tracker.getStageInfo(_))

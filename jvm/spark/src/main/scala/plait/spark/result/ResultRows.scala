@@ -25,8 +25,18 @@ final class ResultRows(df: DataFrame, shape: ArrowShape) {
 
   private def inJobs(plan: SparkPlan, write: ArrowBatch => Unit): Unit = {
     val partitions = new ArrowPartitions(plan.execute(), shape)
-    try new PartitionJobs(partitions).foreach(write)
-    finally partitions.dropAll()
+    val jobs = new PartitionJobs(partitions)
+    try {
+      jobs.foreach(write)
+      partitions.dropAll()
+    } catch {
+      case error: Throwable =>
+        jobs.cancel()
+        partitions.dropAll()
+        // A task that was ending when its job was cancelled may have left a block since.
+        Progress.later(ResultRows.LastLook)(partitions.dropAll())
+        throw error
+    }
   }
 
   private def executed[A](run: => A): A =
@@ -46,4 +56,7 @@ object ResultRows {
 
   /** So many rows are brought to the driver at once. */
   val SmallLimit = 1000
+
+  /** Milliseconds after which no task of a cancelled job runs any more. */
+  private val LastLook = 10000L
 }

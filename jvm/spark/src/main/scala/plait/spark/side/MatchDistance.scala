@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 import plait.BySide
-import plait.order.Rank
 import plait.spark.translate.{BestMatch, OrderValue}
 
 /** How far apart two match values are, exactly; to be compared, not to be shown.
@@ -23,9 +22,7 @@ sealed abstract class MatchDistance extends Serializable {
   type Distance
   def of(left: InternalRow, right: InternalRow): Distance
 
-  /** Growing with every step away, to one side. */
-  def compare(a: Distance, b: Distance): Int
-  def isNearer(a: Distance, b: Distance): Boolean = compare(a, b) < 0
+  def isNearer(a: Distance, b: Distance): Boolean
   def isZero(distance: Distance): Boolean
 }
 
@@ -57,30 +54,22 @@ object MatchDistance {
       val r = value.right(right).getLong(0)
       if (l >= r) l - r else r - l
     }
-    override def compare(a: Long, b: Long): Int = java.lang.Long.compareUnsigned(a, b)
+    override def isNearer(a: Long, b: Long): Boolean = java.lang.Long.compareUnsigned(a, b) < 0
     override def isZero(distance: Long): Boolean = distance == 0
   }
 
-  /** Values whose distances are one number when rounded, or both without end, are told apart by ranks. */
   final private class Real(value: BySide[UnsafeProjection]) extends MatchDistance {
-    override type Distance = (Double, Long)
-    override def of(left: InternalRow, right: InternalRow): (Double, Long) = {
+    override type Distance = Double
+    override def of(left: InternalRow, right: InternalRow): Double = {
       val l = value.left(left).getDouble(0)
       val r = value.right(right).getDouble(0)
       val apart = math.abs(l - r)
-      if (l == r || (l.isNaN && r.isNaN)) (0.0, 0L)
-      else {
-        val steps = Rank.ofDouble(l) - Rank.ofDouble(r)
-        val finite = if (apart.isNaN) Double.PositiveInfinity else apart
-        (finite, if (Rank.ofDouble(l) >= Rank.ofDouble(r)) steps else -steps)
-      }
+      if (l == r || (l.isNaN && r.isNaN)) 0.0
+      else if (apart.isNaN) Double.PositiveInfinity
+      else apart
     }
-    override def compare(a: (Double, Long), b: (Double, Long)): Int = {
-      val apart = java.lang.Double.compare(a._1, b._1)
-      if (apart != 0) apart else java.lang.Long.compareUnsigned(a._2, b._2)
-    }
-    override def isNearer(a: (Double, Long), b: (Double, Long)): Boolean = a._1 < b._1
-    override def isZero(distance: (Double, Long)): Boolean = distance._1 == 0
+    override def isNearer(a: Double, b: Double): Boolean = a < b
+    override def isZero(distance: Double): Boolean = distance == 0
   }
 
   final private class Long128(value: BySide[UnsafeProjection], precision: Int, scale: Int)
@@ -91,7 +80,8 @@ object MatchDistance {
       val r = value.right(right).getDecimal(0, precision, scale).toJavaBigDecimal
       l.subtract(r).abs
     }
-    override def compare(a: java.math.BigDecimal, b: java.math.BigDecimal): Int = a.compareTo(b)
+    override def isNearer(a: java.math.BigDecimal, b: java.math.BigDecimal): Boolean =
+      a.compareTo(b) < 0
     override def isZero(distance: java.math.BigDecimal): Boolean = distance.signum == 0
   }
 }

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import plait.BySide
 import plait.spark.translate.{BestMatch, MatchDirection, OrderValue}
+import plait.{BySide, Side}
 
 /** How match values are scanned: upwards, or downwards where the best row is the next one; by their
   * [[OrderValue]] where that says all of a value, else by the values themselves.
@@ -37,6 +37,11 @@ final case class MatchScan(direction: MatchDirection, dataType: DataType) {
     Seq(rank, rank, rank)
   }
 
+  /** A number that never falls along the scan, if there is one; of longer types for a prefix of a value. */
+  def rangeRank(value: Expression): Option[Expression] =
+    if (!OrderValue.exists(dataType)) None
+    else Some(if (isDownwards) BitwiseNot(OrderValue(value)) else OrderValue(value))
+
   def pace(best: BestMatch, outputs: BySide[Seq[Attribute]]): MatchPace = {
     val seesEqual = direction != Before && direction != After
     if (isByRank) if (seesEqual) MatchPace.UpToRank else MatchPace.BelowRank
@@ -45,7 +50,7 @@ final case class MatchScan(direction: MatchDirection, dataType: DataType) {
         GenerateOrdering.generate(Seq(order(BoundReference(0, dataType, nullable = true))))
       new MatchPace.ByValue(
         UnsafeProjection.create(Seq(best.left), outputs.left),
-        UnsafeProjection.create(Seq(best.right), outputs.right),
+        BySide.make(_ => UnsafeProjection.create(Seq(best.right), outputs.right)),
         ordering,
         if (seesEqual) 0 else -1
       )
@@ -67,6 +72,9 @@ sealed abstract class MatchPace {
   def leftRead(left: SideReader): Unit = ()
   def rightRead(right: SideReader): Unit = ()
 
+  /** Of the right row read last: never falls, and is the same where match values are. */
+  def rankOf(right: SideReader): Long = right.rank
+
   /** Of the rows read last. */
   def isSeen(left: SideReader, right: SideReader): Boolean
 }
@@ -80,17 +88,31 @@ object MatchPace {
     override def isSeen(left: SideReader, right: SideReader): Boolean = right.rank < left.rank
   }
 
-  /** @param most the greatest result of comparing right with left for which the right row is seen */
+  /** Values have no rank that tells them apart: those of the right side are numbered as they come.
+    *
+    * @param rightValue
+    *   twice the same, in turn, so that a value lies beside the one before it
+    * @param most
+    *   the greatest result of comparing right with left for which the right row is seen
+    */
   final class ByValue(
       leftValue: UnsafeProjection,
-      rightValue: UnsafeProjection,
+      rightValue: BySide[UnsafeProjection],
       ordering: Ordering[org.apache.spark.sql.catalyst.InternalRow],
       most: Int
   ) extends MatchPace {
     private var ofLeft: UnsafeRow = _
     private var ofRight: UnsafeRow = _
+    private var turn: Side = Side.Left
+    private var number = 0L
     override def leftRead(left: SideReader): Unit = ofLeft = leftValue(left.row)
-    override def rightRead(right: SideReader): Unit = ofRight = rightValue(right.row)
+    override def rightRead(right: SideReader): Unit = {
+      val before = ofRight
+      turn = turn.other
+      ofRight = rightValue(turn)(right.row)
+      if (before != null && ordering.compare(before, ofRight) != 0) number += 1
+    }
+    override def rankOf(right: SideReader): Long = number
     override def isSeen(left: SideReader, right: SideReader): Boolean =
       Integer.signum(ordering.compare(ofRight, ofLeft)) <= most
   }

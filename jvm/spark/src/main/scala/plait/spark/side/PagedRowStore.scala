@@ -8,16 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.memory.MemoryBlock
 
-import plait.join.RowStore
+import plait.join.SortableRowStore
 
 /** The bytes of buffered rows, in pages of Spark's task memory, on or off heap.
   *
-  * A row is its length (8 bytes, so that what follows stays aligned) and its bytes. A handle is the
-  * page's number and the offset in it:
+  * A row is its length and the length that fits into its place (4 bytes each, so that what follows stays
+  * aligned) and its bytes. A handle is the page's number and the offset in it:
   *
   * {{{
   * handle 0x00000002_00000030        page 2, offset 48
-  * page 2   | 24 | row ...... | 40 | row ............ | free
+  * page 2   | 40, 40 | row .. | 56, 56 | row ........ | free
   *          0                 48  (rows of 40 and 56 bytes with their lengths)
   * }}}
   *
@@ -28,7 +28,10 @@ import plait.join.RowStore
   *   1. `get` gives one row object that points into the page.
   *   2. Pages grow from 64 KiB to 1 MiB, so that a small join takes little. A row that is larger has a
   *      page of its own, which goes back to Spark with it.
-  *   3. Under pressure pages go to a file, all but the one that is being filled and the one in which
+  *   3. A row that takes another's place stays there if it fits, else it gets a place half as long
+  *      again: one row of each key, replaced over and over, does not wander through the pages and hold
+  *      a page each.
+  *   4. Under pressure pages go to a file, all but the one that is being filled and the one in which
   *      the row given last lies. Their rows are read from there; they do not come back into memory.
   *
   * @param target
@@ -36,7 +39,7 @@ import plait.join.RowStore
   */
 final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillTarget)
     extends MemoryConsumer(memory, PagedRowStore.SmallestPage, memory.getTungstenMemoryMode)
-    with RowStore[UnsafeRow] {
+    with SortableRowStore[UnsafeRow] {
   private val pages = new util.ArrayList[MemoryBlock]
   private var live = new Array[Int](8)
   private val emptied = new util.ArrayDeque[Integer]
@@ -53,14 +56,18 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
   private var pageSize = PagedRowStore.SmallestPage
   private var owner: Thread = _
   private val row = new UnsafeRow(fields)
+  private val second = new UnsafeRow(fields)
+  private val copyOfSecond = new UnsafeRow(fields)
 
-  def put(source: UnsafeRow): Long = {
+  def put(source: UnsafeRow): Long = put(source, source.getSizeInBytes)
+
+  private def put(source: UnsafeRow, room: Int): Long = {
     val bytes = source.getSizeInBytes
-    val needed = bytes + PagedRowStore.LengthBytes
+    val needed = room + PagedRowStore.LengthBytes
     if (current < 0 || position + needed > pages.get(current).size) turnPage(needed)
     val page = pages.get(current)
     val at = page.getBaseOffset + position
-    Platform.putLong(page.getBaseObject, at, bytes.toLong)
+    Platform.putLong(page.getBaseObject, at, (room.toLong << 32) | bytes)
     Platform.copyMemory(
       source.getBaseObject,
       source.getBaseOffset,
@@ -74,24 +81,52 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
     handle
   }
 
-  /** In its own place, where it is as long as the other. */
+  /** In the place of the other, if it fits there. */
   override def replace(handle: Long, source: UnsafeRow): Long = {
-    val number = (handle >>> 32).toInt
-    val bytes = source.getSizeInBytes.toLong
-    val at = if (places(number) == PagedRowStore.InMemory) offsetOf(handle) else -1L
-    if (at >= 0 && Platform.getLong(pages.get(number).getBaseObject, at) == bytes) {
-      source.writeToMemory(pages.get(number).getBaseObject, at + PagedRowStore.LengthBytes)
+    val bytes = source.getSizeInBytes
+    val room = if (isInMemory(handle)) roomAt(handle) else 0
+    if (bytes <= room) {
+      val page = pages.get((handle >>> 32).toInt).getBaseObject
+      Platform.putLong(page, offsetOf(handle), (room.toLong << 32) | bytes)
+      source.writeToMemory(page, offsetOf(handle) + PagedRowStore.LengthBytes)
       handle
-    } else super.replace(handle, source)
+    } else {
+      free(handle)
+      put(source, (bytes + bytes / 2 + 7) / 8 * 8)
+    }
   }
+
+  private def isInMemory(handle: Long): Boolean =
+    places((handle >>> 32).toInt) == PagedRowStore.InMemory
+
+  private def roomAt(handle: Long): Int =
+    (Platform.getLong(
+      pages.get((handle >>> 32).toInt).getBaseObject,
+      offsetOf(handle)
+    ) >>> 32).toInt
 
   private def offsetOf(handle: Long): Long =
     pages.get((handle >>> 32).toInt).getBaseOffset + (handle & 0xffffffffL)
 
   def get(handle: Long): UnsafeRow = {
+    pinned = (handle >>> 32).toInt
+    point(row, handle)
+    row
+  }
+
+  /** Nothing is pinned by it: no memory is asked for while two rows are compared. */
+  def beside(handle: Long): UnsafeRow = {
+    point(second, handle)
+    if (isInMemory(handle)) second
+    else {
+      copyOfSecond.copyFrom(second)
+      copyOfSecond
+    }
+  }
+
+  private def point(row: UnsafeRow, handle: Long): Unit = {
     val number = (handle >>> 32).toInt
     val offset = handle & 0xffffffffL
-    pinned = number
     if (places(number) != PagedRowStore.InMemory) file.read(places(number) + offset, row)
     else {
       val page = pages.get(number)
@@ -99,7 +134,6 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
       val bytes = Platform.getLong(page.getBaseObject, at).toInt
       row.pointTo(page.getBaseObject, at + PagedRowStore.LengthBytes, bytes)
     }
-    row
   }
 
   def free(handle: Long): Unit = {

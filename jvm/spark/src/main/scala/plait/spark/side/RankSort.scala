@@ -24,7 +24,7 @@ import org.apache.spark.{SparkEnv, TaskContext}
   *   1. The input is read when the first row is asked for, not before.
   *   2. Rows without a rank stand first. Rows of one rank stand in any sequence.
   *   3. A row is valid until the next one is asked for. The sorter spills when memory is short, and
-  *      gives it back with the last row or with the end of the task.
+  *      gives it back with the last row, by [[release]], or with the end of the task.
   */
 final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
 
@@ -34,10 +34,19 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     override def next(): InternalRow = inOrder.next()
   }
 
+  private var held: Option[UnsafeExternalRowSorter] = None
+
+  /** No more rows will be asked for. */
+  def release(): Unit = {
+    held.foreach(_.cleanupResources())
+    held = None
+  }
+
   private def sort(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val task = TaskContext.get().taskMetrics()
     val spilledBefore = task.memoryBytesSpilled
     val sorter = newSorter()
+    held = Some(sorter)
     val asUnsafe = new AsUnsafe(output)
     while (rows.hasNext) sorter.insertRow(asUnsafe(rows.next()))
     val inOrder = sorter.sort()

@@ -55,6 +55,12 @@ final case class OrderValue(child: Expression) extends UnaryExpression {
 
 object OrderValue {
 
+  /** Have values of this type a rank? */
+  def exists(dataType: DataType): Boolean = dataType match {
+    case StringType | _: DecimalType => true
+    case other => isWhole(other)
+  }
+
   /** Does no other value of this type have the same rank? */
   def isWhole(dataType: DataType): Boolean = dataType match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |

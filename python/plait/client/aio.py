@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client for asyncio: what `plait.client` does, without a thread that waits.
+
+async with AsyncClient("db.example:15110", token="plait_...", tls=True) as client:
+    async for row in client.sql("SELECT :a + 1 AS b", a=1):
+        print(row.b)
+
+A task that is cancelled while it reads a cursor cancels the cursor's operation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from types import TracebackType
+from typing import Any
+
+import grpc
+from grpc import aio
+
+from plait._proto import plait_pb2, plait_pb2_grpc
+from plait.client.async_cursor import AsyncCursor
+from plait.client.call import Parameters, check, metadata, of_words, options, request
+from plait.client.failure import from_rpc
+from plait.client.progress import Show
+from plait.client.tls import Tls
+from plait.errors import PlaitError, RemoteError
+
+__all__ = ["AsyncClient", "AsyncCursor", "PlaitError", "RemoteError", "Show", "Tls"]
+
+
+class AsyncClient:
+    """Runs SQL on a Plait server, in one event loop; its tasks may share it.
+
+    Temporary views, variables and settings live in the client's session, on the server, until it
+    has been idle for the server's time-out. To be closed, or used in an `async with`.
+    """
+
+    def __init__(  # noqa: PLR0913 - a client's settings, by name
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        tls: bool | Tls = False,
+        session: str | None = None,
+        timeout: float | None = None,
+        progress: Show = Show.NEVER,
+        message_bytes: int = 64 << 20,
+    ) -> None:
+        """Make a client of the server at ``address``, "host:port"; it connects at its first call.
+
+        The words are those of `plait.client.Client`, but that ``progress`` shows nothing unless
+        asked: several statements would write over one another. To be called in an event loop.
+        """
+        check(address, token, tls)
+        self.address = address
+        self.session = session or str(uuid.uuid4())
+        self.timeout = timeout
+        self.progress = progress
+        self._metadata = metadata(token)
+        self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
+        self._stub: Any = plait_pb2_grpc.PlaitServiceStub(self._channel)
+        self._farewells: set[Any] = set()
+
+    def sql(self, text: str, /, *positional: object, **named: object) -> AsyncCursor:
+        """Run a statement with the values of its `?` or `:name` parameters.
+
+        The statement begins at once; the cursor gives its rows while they come.
+        """
+        return self.execute(text, of_words(positional, named))
+
+    def execute(
+        self,
+        text: str,
+        parameters: Parameters = (),
+        *,
+        timeout: float | None = None,
+        stack: bool = False,
+    ) -> AsyncCursor:
+        """Run a statement, as `sql` does.
+
+        ``timeout`` is in seconds; with ``stack`` errors carry the JVM's, if the server gives it.
+        """
+        return AsyncCursor(
+            self._stub,
+            request(self.session, text, parameters, stack=stack),
+            metadata=self._metadata,
+            address=self.address,
+            timeout=self.timeout if timeout is None else timeout,
+            progress=self.progress,
+            farewells=self._farewells,
+        )
+
+    async def info(self) -> plait_pb2.ServerInfoResponse:
+        """Ask for the server's versions, limits, and what the token allows."""
+        try:
+            answer: plait_pb2.ServerInfoResponse = await self._stub.ServerInfo(
+                plait_pb2.ServerInfoRequest(), metadata=self._metadata, timeout=self.timeout or 30.0
+            )
+        except grpc.RpcError as error:
+            raise from_rpc(error, self.address) from None
+        return answer
+
+    async def close(self) -> None:
+        """Close the connection; statements that still run are cancelled by the server."""
+        await asyncio.gather(*(call.code() for call in self._farewells))
+        await self._channel.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        """Give the client."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        await self.close()
+
+
+def _channel(address: str, tls: Tls | None, message_bytes: int) -> aio.Channel:
+    settings = options(tls, message_bytes)
+    if tls is None:
+        return aio.insecure_channel(address, settings)
+    return aio.secure_channel(address, tls.credentials(), settings)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the statements of a command run: on a server, or on a Spark of this very process."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from plait.errors import PlaitError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from plait.client import Client, Cursor
+
+
+class Result(Protocol):
+    """A statement that runs, and its rows; errors are ``PlaitError`` with a ``position``."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns; waits until they are known."""
+        ...
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows, as they come."""
+        ...
+
+    def cancel(self) -> None:
+        """End the statement and its jobs; returns when it is asked for."""
+        ...
+
+
+class Place(Protocol):
+    """Where statements run."""
+
+    name: str
+
+    def run(self, text: str, parameters: Mapping[str, object]) -> Result:
+        """Begin a statement."""
+        ...
+
+    def explain(self, text: str) -> str:
+        """Tell how Plait plans a statement, which is not run."""
+        ...
+
+    def close(self) -> None:
+        """End it, and what still runs."""
+        ...
+
+
+class Server:
+    """A Plait server."""
+
+    def __init__(self, client: Client) -> None:
+        """Own a client."""
+        self.name = client.address
+        self._client = client
+
+    def run(self, text: str, parameters: Mapping[str, object]) -> Cursor:
+        """Send a statement."""
+        return self._client.execute(text, parameters)
+
+    def explain(self, text: str) -> str:
+        """Ask the server; raises ``PlaitError`` where its contract has no such call."""
+        ask: Any = getattr(self._client, "explain", None)
+        if ask is None:
+            raise PlaitError("explain is not supported yet by this server's contract.")
+        return str(ask(text))
+
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where statements run."""
+    group = parser.add_argument_group(
+        "where", "Without --server, a Spark of this command's own runs the statements."
+    )
+    group.add_argument("--server", metavar="HOST:PORT", help="a server: see plait serve")
+    group.add_argument(
+        "--token", help="the server's token (default: the environment's PLAIT_TOKEN)"
+    )
+    group.add_argument("--tls", action="store_true", help="speak TLS with the server")
+    group.add_argument(
+        "--ca", type=Path, metavar="FILE", help="the authority to trust, as PEM; means --tls"
+    )
+    group.add_argument(
+        "--spark",
+        action="append",
+        type=_setting,
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of the own Spark, as spark.master=local[4]; may come again",
+    )
+
+
+def check(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if told.server is not None and told.spark:
+        parser.error("--spark is for a Spark of this command's own, and not for a server's")
+    for name in ("token", "tls", "ca"):
+        if told.server is None and getattr(told, name):
+            parser.error(f"--{name} is for a server: say --server HOST:PORT too")
+
+
+def opened(told: argparse.Namespace) -> Place:
+    """Open what the options say; a server is called at the first statement."""
+    if told.server is None:
+        from plait.commands.local import Local
+
+        return Local(dict(told.spark))
+    from plait.client import Client, Tls
+
+    return Server(
+        Client(
+            told.server,
+            token=told.token or os.environ.get("PLAIT_TOKEN"),
+            tls=Tls(ca=told.ca) if told.ca else told.tls,
+        )
+    )
+
+
+def _setting(entry: str) -> tuple[str, str]:
+    """Read a setting.
+
+    >>> _setting("spark.master=local[4]")
+    ('spark.master', 'local[4]')
+    """
+    key, equals, value = entry.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{entry!r} is not KEY=VALUE")
+    return key, value

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: what a client says next, by what has come; nothing is sent."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from grpc import aio
+from tests.python.fake_engine import SCHEMA, batch
+
+from plait._proto import plait_pb2
+from plait.client import RemoteError
+from plait.client.dialogue import FIRST_PAUSES, PAUSES, Dialogue
+from plait.server import messages
+from plait.server.failure import Failure, missing
+
+FIRST = plait_pb2.ExecuteRequest(session="s", sql="SELECT 1", operation="o")
+COLUMNS = plait_pb2.ExecuteResponse(schema={"arrow": SCHEMA.serialize().to_pybytes()})
+
+
+def rows(offset: int) -> plait_pb2.ExecuteResponse:
+    arrow = batch(offset).serialize().to_pybytes()
+    return plait_pb2.ExecuteResponse(batch={"offset": offset, "rows": 3, "arrow": arrow})
+
+
+def cut() -> grpc.RpcError:
+    """The connection broke."""
+    return aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, aio.Metadata(), aio.Metadata(), "cut")
+
+
+def said(failure: Failure) -> grpc.RpcError:
+    """The server itself refused."""
+    told = messages.status(failure, "o")
+    packed = aio.Metadata(("grpc-status-details-bin", told.SerializeToString()))
+    code = messages.STATUS[failure.kind]
+    return aio.AioRpcError(code, aio.Metadata(), packed, told.message)
+
+
+def dialogue() -> Dialogue:
+    return Dialogue(FIRST, "h:1", None)
+
+
+def test_a_cut_before_anything_came_attaches_at_the_first_batch() -> None:
+    pause, request = dialogue().after(cut())
+    assert (pause, request) == (
+        FIRST_PAUSES[0],
+        plait_pb2.AttachRequest(session="s", operation="o", next_offset=0),
+    )
+
+
+def test_a_cut_attaches_behind_the_last_batch_that_came() -> None:
+    talk = dialogue()
+    for message in (COLUMNS, rows(0), rows(1)):
+        talk.take(message)
+    request = talk.after(cut())[1]
+    assert isinstance(request, plait_pb2.AttachRequest)
+    assert request.next_offset == 2
+
+
+def test_the_answer_to_attach_is_taken_as_that_to_execute() -> None:
+    talk = dialogue()
+    for message in (COLUMNS, rows(0)):
+        talk.take(plait_pb2.AttachResponse(response=message))
+    assert (talk.schema, talk.batch) == (SCHEMA, batch(0))
+
+
+def test_a_statement_is_sent_again_only_where_the_server_never_saw_it() -> None:
+    talk = dialogue()
+    assert talk.after(said(missing("o")))[1] == FIRST
+    talk.take(COLUMNS)
+    with pytest.raises(RemoteError, match="has lost the operation"):
+        talk.after(said(missing("o")))
+
+
+def test_what_the_server_says_is_final() -> None:
+    with pytest.raises(RemoteError, match="no x") as caught:
+        dialogue().after(said(Failure("statement", "X", "no x", "42703")))
+    assert (caught.value.status, caught.value.sql_state) == ("INVALID_ARGUMENT", "42703")
+
+
+def test_pauses_grow_up_to_the_last_and_begin_anew_with_an_answer() -> None:
+    talk = dialogue()
+    assert [talk.after(cut())[0] for _ in FIRST_PAUSES] == list(FIRST_PAUSES)
+    with pytest.raises(RemoteError, match="No Plait server answers at h:1"):
+        talk.after(cut())
+    talk.take(COLUMNS)
+    assert [talk.after(cut())[0] for _ in PAUSES] == list(PAUSES)
+
+
+def test_a_deadline_leaves_ever_less_time() -> None:
+    talk = Dialogue(FIRST, "h:1", 0.0)
+    assert talk.seconds_left == 0.001
+    assert dialogue().seconds_left is None
