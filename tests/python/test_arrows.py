@@ -76,7 +76,14 @@ def test_the_client_imports_neither_spark_nor_the_server() -> None:
     for file in files:
         assert "pyspark" not in file.read_text(), file
         for name in python_imports(file):
-            assert name.split(".")[0] in {"client", "_proto", "errors", "explanation", "sql"}, name
+            assert name.split(".")[0] in {
+                "_proto",
+                "arrow",
+                "client",
+                "errors",
+                "explanation",
+                "sql",
+            }, name
 
 
 def test_the_servers_modules_import_only_what_stands_left_of_them() -> None:
