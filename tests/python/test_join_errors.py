@@ -90,7 +90,7 @@ if TYPE_CHECKING:
         ),
         (
             lambda t, q: plait.asof_join(t, q.toPandas(), on="ts"),
-            r"right is no DataFrame of Spark, but of type DataFrame",
+            r"right is no DataFrame of Spark, but of type pandas.*: make one by",
         ),
         (
             lambda t, q: plait.asof_join(t.select("ts", "ts"), q, on="ts"),

@@ -8,6 +8,19 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class StatementKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STATEMENT_KIND_UNSPECIFIED: _ClassVar[StatementKind]
+    STATEMENT_KIND_QUERY: _ClassVar[StatementKind]
+    STATEMENT_KIND_COMMAND: _ClassVar[StatementKind]
+
+class TableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TABLE_KIND_UNSPECIFIED: _ClassVar[TableKind]
+    TABLE_KIND_TABLE: _ClassVar[TableKind]
+    TABLE_KIND_VIEW: _ClassVar[TableKind]
+    TABLE_KIND_TEMPORARY_VIEW: _ClassVar[TableKind]
+
 class OperationState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     OPERATION_STATE_UNSPECIFIED: _ClassVar[OperationState]
@@ -16,6 +29,13 @@ class OperationState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     OPERATION_STATE_FINISHED: _ClassVar[OperationState]
     OPERATION_STATE_FAILED: _ClassVar[OperationState]
     OPERATION_STATE_CANCELLED: _ClassVar[OperationState]
+STATEMENT_KIND_UNSPECIFIED: StatementKind
+STATEMENT_KIND_QUERY: StatementKind
+STATEMENT_KIND_COMMAND: StatementKind
+TABLE_KIND_UNSPECIFIED: TableKind
+TABLE_KIND_TABLE: TableKind
+TABLE_KIND_VIEW: TableKind
+TABLE_KIND_TEMPORARY_VIEW: TableKind
 OPERATION_STATE_UNSPECIFIED: OperationState
 OPERATION_STATE_QUEUED: OperationState
 OPERATION_STATE_RUNNING: OperationState
@@ -24,7 +44,7 @@ OPERATION_STATE_FAILED: OperationState
 OPERATION_STATE_CANCELLED: OperationState
 
 class ExecuteRequest(_message.Message):
-    __slots__ = ("session", "sql", "named", "positional", "operation", "reattachable", "stack")
+    __slots__ = ("session", "sql", "named", "positional", "operation", "reattachable", "stack", "prepared")
     class NamedEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +59,7 @@ class ExecuteRequest(_message.Message):
     OPERATION_FIELD_NUMBER: _ClassVar[int]
     REATTACHABLE_FIELD_NUMBER: _ClassVar[int]
     STACK_FIELD_NUMBER: _ClassVar[int]
+    PREPARED_FIELD_NUMBER: _ClassVar[int]
     session: str
     sql: str
     named: _containers.MessageMap[str, Value]
@@ -46,7 +67,8 @@ class ExecuteRequest(_message.Message):
     operation: str
     reattachable: bool
     stack: bool
-    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., operation: _Optional[str] = ..., reattachable: bool = ..., stack: bool = ...) -> None: ...
+    prepared: str
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., operation: _Optional[str] = ..., reattachable: bool = ..., stack: bool = ..., prepared: _Optional[str] = ...) -> None: ...
 
 class ExecuteResponse(_message.Message):
     __slots__ = ("operation", "schema", "batch", "progress", "finished")
@@ -175,6 +197,290 @@ class CancelResponse(_message.Message):
     state: OperationState
     def __init__(self, state: _Optional[_Union[OperationState, str]] = ...) -> None: ...
 
+class SubmitRequest(_message.Message):
+    __slots__ = ("session", "sql", "named", "positional", "operation", "stack", "prepared")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    POSITIONAL_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    PREPARED_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    sql: str
+    named: _containers.MessageMap[str, Value]
+    positional: _containers.RepeatedCompositeFieldContainer[Value]
+    operation: str
+    stack: bool
+    prepared: str
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., operation: _Optional[str] = ..., stack: bool = ..., prepared: _Optional[str] = ...) -> None: ...
+
+class SubmitResponse(_message.Message):
+    __slots__ = ("operation",)
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    operation: str
+    def __init__(self, operation: _Optional[str] = ...) -> None: ...
+
+class StatusRequest(_message.Message):
+    __slots__ = ("session", "operation")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    operation: str
+    def __init__(self, session: _Optional[str] = ..., operation: _Optional[str] = ...) -> None: ...
+
+class StatusResponse(_message.Message):
+    __slots__ = ("operation",)
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    operation: Operation
+    def __init__(self, operation: _Optional[_Union[Operation, _Mapping]] = ...) -> None: ...
+
+class ListRequest(_message.Message):
+    __slots__ = ("session", "limit")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    limit: int
+    def __init__(self, session: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListResponse(_message.Message):
+    __slots__ = ("operations", "more")
+    OPERATIONS_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
+    operations: _containers.RepeatedCompositeFieldContainer[Operation]
+    more: bool
+    def __init__(self, operations: _Optional[_Iterable[_Union[Operation, _Mapping]]] = ..., more: bool = ...) -> None: ...
+
+class Operation(_message.Message):
+    __slots__ = ("session", "operation", "state", "created", "started", "ended", "batches", "progress", "finished", "error")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    CREATED_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    operation: str
+    state: OperationState
+    created: int
+    started: int
+    ended: int
+    batches: int
+    progress: Progress
+    finished: Finished
+    error: OperationError
+    def __init__(self, session: _Optional[str] = ..., operation: _Optional[str] = ..., state: _Optional[_Union[OperationState, str]] = ..., created: _Optional[int] = ..., started: _Optional[int] = ..., ended: _Optional[int] = ..., batches: _Optional[int] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ..., error: _Optional[_Union[OperationError, _Mapping]] = ...) -> None: ...
+
+class OperationError(_message.Message):
+    __slots__ = ("status", "message", "detail")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
+    status: str
+    message: str
+    detail: ErrorDetail
+    def __init__(self, status: _Optional[str] = ..., message: _Optional[str] = ..., detail: _Optional[_Union[ErrorDetail, _Mapping]] = ...) -> None: ...
+
+class ValidateRequest(_message.Message):
+    __slots__ = ("session", "sql", "named", "positional", "stack")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    POSITIONAL_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    sql: str
+    named: _containers.MessageMap[str, Value]
+    positional: _containers.RepeatedCompositeFieldContainer[Value]
+    stack: bool
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., stack: bool = ...) -> None: ...
+
+class ValidateResponse(_message.Message):
+    __slots__ = ("kind", "schema", "parameters")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    kind: StatementKind
+    schema: Schema
+    parameters: _containers.RepeatedCompositeFieldContainer[Parameter]
+    def __init__(self, kind: _Optional[_Union[StatementKind, str]] = ..., schema: _Optional[_Union[Schema, _Mapping]] = ..., parameters: _Optional[_Iterable[_Union[Parameter, _Mapping]]] = ...) -> None: ...
+
+class Parameter(_message.Message):
+    __slots__ = ("name", "position")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    position: Position
+    def __init__(self, name: _Optional[str] = ..., position: _Optional[_Union[Position, _Mapping]] = ...) -> None: ...
+
+class ExplainRequest(_message.Message):
+    __slots__ = ("session", "sql", "named", "positional", "stack")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    POSITIONAL_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    sql: str
+    named: _containers.MessageMap[str, Value]
+    positional: _containers.RepeatedCompositeFieldContainer[Value]
+    stack: bool
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., stack: bool = ...) -> None: ...
+
+class ExplainResponse(_message.Message):
+    __slots__ = ("plan", "report", "sides")
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    SIDES_FIELD_NUMBER: _ClassVar[int]
+    plan: str
+    report: str
+    sides: _containers.RepeatedCompositeFieldContainer[ExplainedSide]
+    def __init__(self, plan: _Optional[str] = ..., report: _Optional[str] = ..., sides: _Optional[_Iterable[_Union[ExplainedSide, _Mapping]]] = ...) -> None: ...
+
+class ExplainedSide(_message.Message):
+    __slots__ = ("join", "node", "side", "pruned_by", "why_not")
+    JOIN_FIELD_NUMBER: _ClassVar[int]
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    SIDE_FIELD_NUMBER: _ClassVar[int]
+    PRUNED_BY_FIELD_NUMBER: _ClassVar[int]
+    WHY_NOT_FIELD_NUMBER: _ClassVar[int]
+    join: str
+    node: str
+    side: str
+    pruned_by: str
+    why_not: WhyNot
+    def __init__(self, join: _Optional[str] = ..., node: _Optional[str] = ..., side: _Optional[str] = ..., pruned_by: _Optional[str] = ..., why_not: _Optional[_Union[WhyNot, _Mapping]] = ...) -> None: ...
+
+class WhyNot(_message.Message):
+    __slots__ = ("code", "arguments", "sentence")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    arguments: _containers.RepeatedScalarFieldContainer[str]
+    sentence: str
+    def __init__(self, code: _Optional[str] = ..., arguments: _Optional[_Iterable[str]] = ..., sentence: _Optional[str] = ...) -> None: ...
+
+class PrepareRequest(_message.Message):
+    __slots__ = ("session", "prepared", "sql", "named", "positional", "stack")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    PREPARED_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    POSITIONAL_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    prepared: str
+    sql: str
+    named: _containers.MessageMap[str, Value]
+    positional: _containers.RepeatedCompositeFieldContainer[Value]
+    stack: bool
+    def __init__(self, session: _Optional[str] = ..., prepared: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., stack: bool = ...) -> None: ...
+
+class PrepareResponse(_message.Message):
+    __slots__ = ("prepared", "statement")
+    PREPARED_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    prepared: str
+    statement: ValidateResponse
+    def __init__(self, prepared: _Optional[str] = ..., statement: _Optional[_Union[ValidateResponse, _Mapping]] = ...) -> None: ...
+
+class UnprepareRequest(_message.Message):
+    __slots__ = ("session", "prepared")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    PREPARED_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    prepared: str
+    def __init__(self, session: _Optional[str] = ..., prepared: _Optional[str] = ...) -> None: ...
+
+class UnprepareResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class CatalogRequest(_message.Message):
+    __slots__ = ("session", "catalog", "database", "pattern", "page_size", "page_token")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    CATALOG_FIELD_NUMBER: _ClassVar[int]
+    DATABASE_FIELD_NUMBER: _ClassVar[int]
+    PATTERN_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    catalog: str
+    database: str
+    pattern: str
+    page_size: int
+    page_token: str
+    def __init__(self, session: _Optional[str] = ..., catalog: _Optional[str] = ..., database: _Optional[str] = ..., pattern: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class CatalogResponse(_message.Message):
+    __slots__ = ("tables", "next_page_token")
+    TABLES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    tables: _containers.RepeatedCompositeFieldContainer[Table]
+    next_page_token: str
+    def __init__(self, tables: _Optional[_Iterable[_Union[Table, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class Table(_message.Message):
+    __slots__ = ("catalog", "database", "name", "kind", "comment", "columns")
+    CATALOG_FIELD_NUMBER: _ClassVar[int]
+    DATABASE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    catalog: str
+    database: str
+    name: str
+    kind: TableKind
+    comment: str
+    columns: _containers.RepeatedCompositeFieldContainer[Column]
+    def __init__(self, catalog: _Optional[str] = ..., database: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[_Union[TableKind, str]] = ..., comment: _Optional[str] = ..., columns: _Optional[_Iterable[_Union[Column, _Mapping]]] = ...) -> None: ...
+
+class Column(_message.Message):
+    __slots__ = ("name", "type", "nullable", "comment")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    NULLABLE_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    type: str
+    nullable: bool
+    comment: str
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., nullable: bool = ..., comment: _Optional[str] = ...) -> None: ...
+
 class ServerInfoRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
@@ -192,7 +498,7 @@ class ServerInfoResponse(_message.Message):
     def __init__(self, version: _Optional[str] = ..., spark_version: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes")
+    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes", "submitted_seconds", "submitted", "prepared")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
     RUNNING_FIELD_NUMBER: _ClassVar[int]
@@ -201,6 +507,9 @@ class Limits(_message.Message):
     REATTACH_SECONDS_FIELD_NUMBER: _ClassVar[int]
     SESSION_SECONDS_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SUBMITTED_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    SUBMITTED_FIELD_NUMBER: _ClassVar[int]
+    PREPARED_FIELD_NUMBER: _ClassVar[int]
     rows: int
     bytes: int
     running: int
@@ -209,7 +518,10 @@ class Limits(_message.Message):
     reattach_seconds: float
     session_seconds: float
     message_bytes: int
-    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ...) -> None: ...
+    submitted_seconds: float
+    submitted: int
+    prepared: int
+    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ..., submitted_seconds: _Optional[float] = ..., submitted: _Optional[int] = ..., prepared: _Optional[int] = ...) -> None: ...
 
 class ErrorDetail(_message.Message):
     __slots__ = ("condition", "sql_state", "parameters", "position", "operation", "stack")

@@ -51,6 +51,46 @@ class PlaitServiceStub(object):
                 request_serializer=plait_dot_v1_dot_plait__pb2.CancelRequest.SerializeToString,
                 response_deserializer=plait_dot_v1_dot_plait__pb2.CancelResponse.FromString,
                 _registered_method=True)
+        self.Submit = channel.unary_unary(
+                '/plait.v1.PlaitService/Submit',
+                request_serializer=plait_dot_v1_dot_plait__pb2.SubmitRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.SubmitResponse.FromString,
+                _registered_method=True)
+        self.Status = channel.unary_unary(
+                '/plait.v1.PlaitService/Status',
+                request_serializer=plait_dot_v1_dot_plait__pb2.StatusRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.StatusResponse.FromString,
+                _registered_method=True)
+        self.List = channel.unary_unary(
+                '/plait.v1.PlaitService/List',
+                request_serializer=plait_dot_v1_dot_plait__pb2.ListRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.ListResponse.FromString,
+                _registered_method=True)
+        self.Validate = channel.unary_unary(
+                '/plait.v1.PlaitService/Validate',
+                request_serializer=plait_dot_v1_dot_plait__pb2.ValidateRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.ValidateResponse.FromString,
+                _registered_method=True)
+        self.Explain = channel.unary_unary(
+                '/plait.v1.PlaitService/Explain',
+                request_serializer=plait_dot_v1_dot_plait__pb2.ExplainRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.ExplainResponse.FromString,
+                _registered_method=True)
+        self.Prepare = channel.unary_unary(
+                '/plait.v1.PlaitService/Prepare',
+                request_serializer=plait_dot_v1_dot_plait__pb2.PrepareRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.PrepareResponse.FromString,
+                _registered_method=True)
+        self.Unprepare = channel.unary_unary(
+                '/plait.v1.PlaitService/Unprepare',
+                request_serializer=plait_dot_v1_dot_plait__pb2.UnprepareRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.UnprepareResponse.FromString,
+                _registered_method=True)
+        self.Catalog = channel.unary_unary(
+                '/plait.v1.PlaitService/Catalog',
+                request_serializer=plait_dot_v1_dot_plait__pb2.CatalogRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.CatalogResponse.FromString,
+                _registered_method=True)
         self.ServerInfo = channel.unary_unary(
                 '/plait.v1.PlaitService/ServerInfo',
                 request_serializer=plait_dot_v1_dot_plait__pb2.ServerInfoRequest.SerializeToString,
@@ -85,6 +125,66 @@ class PlaitServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Submit(self, request, context):
+        """Starts one statement and returns; its result is read later, by Attach, and its Status can be asked for.
+        It runs until it has made some batches, and waits then for its reader. When nobody has attached to it or asked
+        for its Status for `submitted_seconds` (see Limits) it is cancelled; one that has ended is forgotten then.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Status(self, request, context):
+        """Where an operation is, with its error if it has failed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def List(self, request, context):
+        """The caller's own operations that the server still knows, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Validate(self, request, context):
+        """What a statement is, without running it: parsed, admitted and analysed. A statement that is wrong, or not allowed, is
+        the error that Execute would give, with its place.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Explain(self, request, context):
+        """How a statement would run, without running it: Spark's plan, and how each of its joins prunes or why not.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Prepare(self, request, context):
+        """Keeps a statement under a name, to be run by it with other values each time. It is admitted again each time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Unprepare(self, request, context):
+        """Forgets a prepared statement.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Catalog(self, request, context):
+        """Tables and views with their columns, a page at a time, ordered by catalog, database and name; the session's own
+        temporary views first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ServerInfo(self, request, context):
         """What this server is, and within which limits it works.
         """
@@ -109,6 +209,46 @@ def add_PlaitServiceServicer_to_server(servicer, server):
                     servicer.Cancel,
                     request_deserializer=plait_dot_v1_dot_plait__pb2.CancelRequest.FromString,
                     response_serializer=plait_dot_v1_dot_plait__pb2.CancelResponse.SerializeToString,
+            ),
+            'Submit': grpc.unary_unary_rpc_method_handler(
+                    servicer.Submit,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.SubmitRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.SubmitResponse.SerializeToString,
+            ),
+            'Status': grpc.unary_unary_rpc_method_handler(
+                    servicer.Status,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.StatusRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.StatusResponse.SerializeToString,
+            ),
+            'List': grpc.unary_unary_rpc_method_handler(
+                    servicer.List,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.ListRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.ListResponse.SerializeToString,
+            ),
+            'Validate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Validate,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.ValidateRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.ValidateResponse.SerializeToString,
+            ),
+            'Explain': grpc.unary_unary_rpc_method_handler(
+                    servicer.Explain,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.ExplainRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.ExplainResponse.SerializeToString,
+            ),
+            'Prepare': grpc.unary_unary_rpc_method_handler(
+                    servicer.Prepare,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.PrepareRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.PrepareResponse.SerializeToString,
+            ),
+            'Unprepare': grpc.unary_unary_rpc_method_handler(
+                    servicer.Unprepare,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.UnprepareRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.UnprepareResponse.SerializeToString,
+            ),
+            'Catalog': grpc.unary_unary_rpc_method_handler(
+                    servicer.Catalog,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.CatalogRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.CatalogResponse.SerializeToString,
             ),
             'ServerInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.ServerInfo,
@@ -198,6 +338,222 @@ class PlaitService(object):
             '/plait.v1.PlaitService/Cancel',
             plait_dot_v1_dot_plait__pb2.CancelRequest.SerializeToString,
             plait_dot_v1_dot_plait__pb2.CancelResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Submit(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Submit',
+            plait_dot_v1_dot_plait__pb2.SubmitRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.SubmitResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Status(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Status',
+            plait_dot_v1_dot_plait__pb2.StatusRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.StatusResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def List(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/List',
+            plait_dot_v1_dot_plait__pb2.ListRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.ListResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Validate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Validate',
+            plait_dot_v1_dot_plait__pb2.ValidateRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.ValidateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Explain(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Explain',
+            plait_dot_v1_dot_plait__pb2.ExplainRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.ExplainResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Prepare(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Prepare',
+            plait_dot_v1_dot_plait__pb2.PrepareRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.PrepareResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Unprepare(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Unprepare',
+            plait_dot_v1_dot_plait__pb2.UnprepareRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.UnprepareResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Catalog(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/Catalog',
+            plait_dot_v1_dot_plait__pb2.CatalogRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.CatalogResponse.FromString,
             options,
             channel_credentials,
             insecure,

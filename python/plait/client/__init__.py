@@ -12,6 +12,10 @@ try:
     from plait.client.client import Client
     from plait.client.cursor import Cursor
     from plait.client.row import Row
+    from plait.client.statements import Prepared, RemoteExplanation, Validation
+    from plait.client.status import OperationStatus
+    from plait.client.submitted import Submitted
+    from plait.client.tables import Column, Table
     from plait.client.tls import Tls
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("plait"):
@@ -21,4 +25,18 @@ except ModuleNotFoundError as error:
     raise PlaitError(f"The client needs {error.name}: pip install 'plait[client]'.") from error
 from plait.errors import PlaitError, RemoteError
 
-__all__ = ["Client", "Cursor", "PlaitError", "RemoteError", "Row", "Tls"]
+__all__ = [
+    "Client",
+    "Column",
+    "Cursor",
+    "OperationStatus",
+    "PlaitError",
+    "Prepared",
+    "RemoteError",
+    "RemoteExplanation",
+    "Row",
+    "Submitted",
+    "Table",
+    "Tls",
+    "Validation",
+]

@@ -22,7 +22,19 @@ WINDOW = 4 << 20
 # Milliseconds without a sign of life after which the connection is taken for broken.
 KEEPALIVE = 20_000
 
+# Seconds for the answer to a question, if the client has no time-out of its own.
+PATIENCE = 60.0
+
 Parameters = Mapping[str, object] | Sequence[object]
+
+# The messages that take the values of parameters.
+WithValues = (
+    plait_pb2.ExecuteRequest
+    | plait_pb2.SubmitRequest
+    | plait_pb2.ValidateRequest
+    | plait_pb2.ExplainRequest
+    | plait_pb2.PrepareRequest
+)
 
 
 def check(address: str, token: str | None, tls: bool | Tls) -> None:
@@ -76,6 +88,12 @@ def request(
     made = plait_pb2.ExecuteRequest(
         session=session, sql=text, operation=str(uuid.uuid4()), reattachable=True, stack=stack
     )
+    fill(made, parameters)
+    return made
+
+
+def fill(made: WithValues, parameters: Parameters) -> None:
+    """Put the values into a request."""
     if isinstance(parameters, Mapping):
         for name, given in parameters.items():
             made.named[name].CopyFrom(value(f":{name}", given))
@@ -83,7 +101,6 @@ def request(
         made.positional.extend(
             value(f"number {place}", given) for place, given in enumerate(parameters, start=1)
         )
-    return made
 
 
 def _is_local(address: str) -> bool:

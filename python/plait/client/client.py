@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client.call import Parameters, check, metadata, of_words, options, request
+from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
 from plait.client.cursor import Cursor, await_farewells
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
+from plait.client.questions import Questions
 from plait.client.tls import Tls
 
+if TYPE_CHECKING:
+    from plait.client.dialogue import Request
 
-class Client:
+
+class Client(Questions):
     """Runs SQL on a Plait server; threads may share it.
 
     Temporary views, variables and settings live in the client's session, on the server, until it
@@ -68,25 +74,30 @@ class Client:
 
         ``timeout`` is in seconds; with ``stack`` errors carry the JVM's, if the server gives it.
         """
-        seconds = self.timeout if timeout is None else timeout
-        return Cursor(
-            self._stub,
-            request(self.session, text, parameters, stack=stack),
-            metadata=self._metadata,
-            address=self.address,
-            timeout=seconds,
-            progress=self.progress,
-        )
+        return self._cursor(request(self.session, text, parameters, stack=stack), timeout)
 
     def info(self) -> plait_pb2.ServerInfoResponse:
         """Ask for the server's versions, limits, and what the token allows."""
+        answer: plait_pb2.ServerInfoResponse = self._ask(
+            self._stub.ServerInfo, plait_pb2.ServerInfoRequest()
+        )
+        return answer
+
+    def _cursor(self, request: Request, timeout: float | None) -> Cursor:
+        return Cursor(
+            self._stub,
+            request,
+            metadata=self._metadata,
+            address=self.address,
+            timeout=self.timeout if timeout is None else timeout,
+            progress=self.progress,
+        )
+
+    def _ask(self, call: Callable[..., Any], request: object) -> Any:
         try:
-            answer: plait_pb2.ServerInfoResponse = self._stub.ServerInfo(
-                plait_pb2.ServerInfoRequest(), metadata=self._metadata, timeout=self.timeout or 30.0
-            )
+            return call(request, metadata=self._metadata, timeout=self.timeout or PATIENCE)
         except grpc.RpcError as error:
             raise from_rpc(error, self.address) from None
-        return answer
 
     def close(self) -> None:
         """Close the connection; statements that still run are cancelled by the server."""

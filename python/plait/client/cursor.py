@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of one statement, as it comes; how a broken connection is mended says `Dialogue`.
 
-A cursor that is closed, or left before its end, cancels its operation.
+A cursor that is closed, or left before its end, cancels its operation, unless that was submitted:
+it can be attached to again.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ class Cursor:
     def __init__(  # noqa: PLR0913 - made by the client alone
         self,
         stub: plait_pb2_grpc.PlaitServiceStub,
-        request: plait_pb2.ExecuteRequest,
+        request: Request,
         *,
         metadata: Metadata,
         address: str,
         timeout: float | None,
         progress: Show,
     ) -> None:
-        """Send the statement."""
+        """Send the statement, or attach to the operation of the request."""
         self._stub = stub
         self._metadata = metadata
         self._dialogue = Dialogue(request, address, timeout)
@@ -108,16 +109,16 @@ class Cursor:
 
     def cancel(self) -> None:
         """End the statement and its jobs; the rest of the result is gone."""
-        self.close()
+        if not self._closed:
+            self._leave()
+            self._release()
 
     def close(self) -> None:
-        """End the statement, unless its result has been read to the end."""
-        if self._closed:
-            return
-        self._closed = True
-        self._line.clear()
-        self._call.cancel()
-        self._release()
+        """End the statement, unless its result has been read to the end, or it was submitted."""
+        if not self._closed:
+            self._leave()
+            if self._dialogue.is_owner:
+                self._release()
 
     def __enter__(self) -> Cursor:
         """Give the cursor."""
@@ -173,6 +174,11 @@ class Cursor:
         is_new = isinstance(request, plait_pb2.ExecuteRequest)
         call: Any = self._stub.Execute if is_new else self._stub.Attach
         return call(request, metadata=self._metadata, timeout=self._dialogue.seconds_left)
+
+    def _leave(self) -> None:
+        self._closed = True
+        self._line.clear()
+        self._call.cancel()
 
     def _release(self) -> None:
         """Tell the server that nothing more is asked for; nobody waits for its answer."""

@@ -10,6 +10,8 @@
 3. After each further attempt the pause is longer, and after the last the error stands; an answer
    begins the pauses anew.
 
+4. A dialogue may begin with Attach, to read what was submitted: then no statement is ever sent.
+
 `Cursor` and `AsyncCursor` send what it says, and hand it what comes.
 """
 
@@ -25,6 +27,7 @@ from plait._proto import plait_pb2
 from plait.arrow import batch_of, schema_of, values_of
 from plait.client.failure import detail_of, from_rpc
 from plait.client.row import Row
+from plait.client.status import counted
 from plait.errors import PlaitError, RemoteError
 
 if TYPE_CHECKING:
@@ -44,9 +47,7 @@ class Dialogue:
     ``schema`` and ``finished`` stay once they have come.
     """
 
-    def __init__(
-        self, request: plait_pb2.ExecuteRequest, address: str, timeout: float | None
-    ) -> None:
+    def __init__(self, request: Request, address: str, timeout: float | None) -> None:
         """Begin; ``request`` is to be sent first, the deadline is ``timeout`` seconds from now."""
         self.request = request
         self.schema: pa.Schema | None = None
@@ -62,6 +63,11 @@ class Dialogue:
     def id(self) -> str:
         """The operation's id."""
         return str(self.request.operation)
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the operation ends with its reader: one that was submitted does not."""
+        return isinstance(self.request, plait_pb2.ExecuteRequest)
 
     @property
     def seconds_left(self) -> float | None:
@@ -108,25 +114,17 @@ class Dialogue:
         """Tell what was counted; known at the end."""
         if self.finished is None:
             raise PlaitError("The result has not been read to its end; what is counted comes last.")
-        told = self.finished
-        return {
-            "rows": told.rows,
-            "batches": told.batches,
-            "bytes": told.bytes,
-            "milliseconds": told.milliseconds,
-            "joins": [{"join": j.join, "metrics": dict(j.metrics)} for j in told.joins],
-        }
+        return counted(self.finished)
 
     def _may_go_on(self, error: grpc.RpcError) -> bool:
         detail = detail_of(error)
         if detail is not None:
-            return detail.condition in ("OPERATION_NOT_FOUND", "OPERATION_EXISTS") and (
-                self.schema is None
-            )
+            is_new = self.is_owner and self.schema is None
+            return is_new and detail.condition in ("OPERATION_NOT_FOUND", "OPERATION_EXISTS")
         return bool(error.code() == grpc.StatusCode.UNAVAILABLE)
 
     def _failure(self, error: grpc.RpcError) -> RemoteError:
-        if not _is_unknown(error):
+        if self.schema is None or not _is_unknown(error):
             return from_rpc(error, self._address)
         return RemoteError(
             "The server has lost the operation in the middle of its result: it was restarted, "

@@ -35,26 +35,32 @@ def from_rpc(error: grpc.RpcError, address: str) -> RemoteError:
         message = _connection(code, error.details() or "", address)
         condition = code if code == "DEADLINE_EXCEEDED" else ""
         return RemoteError(message, status=code, condition=condition)
-    position: dict[str, int | str] | None = None
-    if detail.HasField("position"):
-        place = detail.position
-        position = {
-            "line": place.line,
-            "column": place.column,
-            "start": place.start,
-            "stop": place.stop,
-            "fragment": place.fragment,
-        }
+    return from_detail(detail, error.details() or code, code)
+
+
+def from_detail(detail: plait_pb2.ErrorDetail, message: str, status: str) -> RemoteError:
+    """Make an error of what the server told of it."""
     return RemoteError(
-        error.details() or code,
-        status=code,
+        message,
+        status=status,
         condition=detail.condition,
         sql_state=detail.sql_state,
         parameters=dict(detail.parameters),
-        position=position,
+        position=place(detail.position) if detail.HasField("position") else None,
         operation=detail.operation,
         stack=detail.stack,
     )
+
+
+def place(position: plait_pb2.Position) -> dict[str, int | str]:
+    """Give a place in a statement as the fields of its message, by name."""
+    return {
+        "line": position.line,
+        "column": position.column,
+        "start": position.start,
+        "stop": position.stop,
+        "fragment": position.fragment,
+    }
 
 
 def _connection(code: str, details: str, address: str) -> str:

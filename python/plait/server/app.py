@@ -23,6 +23,7 @@ from plait.server.service import PlaitService
 
 if TYPE_CHECKING:
     from plait.server.config import Config
+    from plait.server.metrics import MetricsPort
 
 log = logging.getLogger("plait.server")
 
@@ -47,12 +48,15 @@ class Served:
     _server: grpc.Server
     _health: health.HealthServicer
     _drain_seconds: float
+    _metrics: MetricsPort | None = None
 
     def stop(self) -> None:
         """Take nothing new, let operations end for a while, cancel the rest, close the port."""
         self._health.enter_graceful_shutdown()
         self.registry.close(self._drain_seconds)
         self._server.stop(GRACE).wait()
+        if self._metrics is not None:
+            self._metrics.close()
 
 
 def serve(config: Config, engine: Engine) -> Served:
@@ -81,10 +85,20 @@ def serve(config: Config, engine: Engine) -> Served:
     names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, server)
     port = _listen(server, config)
+    metrics = _metrics(config, registry)
     server.start()
     for name in ("", SERVICE):
         healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
-    return Served(port, registry, server, healthy, limits.drain_seconds)
+    return Served(port, registry, server, healthy, limits.drain_seconds, metrics)
+
+
+def _metrics(config: Config, registry: Registry[Any]) -> MetricsPort | None:
+    limits = config.server
+    if not limits.metrics_port:
+        return None
+    from plait.server.metrics import MetricsPort
+
+    return MetricsPort(registry, limits.metrics_host, limits.metrics_port)
 
 
 def _listen(server: grpc.Server, config: Config) -> int:

@@ -35,11 +35,14 @@ class Server:
     """Where the server listens, and its limits; a limit of 0 is none.
 
     Seconds: ``queue_seconds`` (of waiting for a place), ``reattach_seconds`` (for which an
-    operation whose client has gone waits for Attach), ``session_seconds`` (after which an idle
-    session ends), ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
+    operation whose client has gone waits for Attach), ``submitted_seconds`` (for which a submitted
+    one waits for Attach or Status), ``session_seconds`` (after which an idle session ends),
+    ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
     ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
     ``message_bytes`` (of a gRPC message). ``rows`` and ``bytes`` bound a result, ``running`` and
-    ``queued`` the operations of all clients, ``sessions`` the sessions.
+    ``queued`` the operations of all clients, ``sessions`` the sessions, ``submitted`` the submitted
+    operations of a caller, ``prepared`` the prepared statements of a session. Prometheus finds its
+    metrics at ``metrics_host`` and ``metrics_port``, nowhere if that is 0.
     """
 
     host: str = "127.0.0.1"
@@ -50,12 +53,17 @@ class Server:
     rows: int = 0
     bytes: int = 0
     queue_seconds: float = 60.0
+    submitted: int = 32
+    prepared: int = 64
     reattach_seconds: float = 30.0
+    submitted_seconds: float = 3600.0
     session_seconds: float = 1800.0
     drain_seconds: float = 30.0
     batch_bytes: int = 1 << 20
     replay_bytes: int = 8 << 20
     message_bytes: int = 64 << 20
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int = 0
     stacks: bool = False
     allow_paths: tuple[str, ...] = ()
     allow_conf: tuple[str, ...] = ()
@@ -129,7 +137,7 @@ def check(config: Config) -> None:
             raise PlaitError(
                 f"There is no scope {', '.join(sorted(unknown))}: scopes are {', '.join(SCOPES)}."
             )
-    for name in ("running", "sessions", "batch_bytes", "message_bytes"):
+    for name in ("running", "sessions", "submitted", "prepared", "batch_bytes", "message_bytes"):
         if getattr(config.server, name) < 1:
             raise PlaitError(f"{name} must be at least 1.")
     if config.server.batch_bytes * 2 > config.server.message_bytes:

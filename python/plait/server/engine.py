@@ -12,17 +12,19 @@ import socket
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from plait import _jvm
+from plait.server.analysis import Explained, Page, Validated, Wanted
+from plait.server.failure import from_json
 from plait.server.frames import Frame, frames
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from plait.server.config import Server
-    from plait.server.operation import Source
+    from plait.server.items import Source
 
 # A parameter as the JVM reads it: {"type": "long", "value": "3"}; None is NULL.
 Parameter: TypeAlias = Mapping[str, str] | None
@@ -57,6 +59,18 @@ class Engine(Protocol):
         """Run a statement in a session; returns at once."""
         ...
 
+    def validate(self, session: Any, statement: Statement) -> Validated:
+        """Tell what a statement is; raises its ``Failure``."""
+        ...
+
+    def explain(self, session: Any, statement: Statement) -> Explained:
+        """Tell how a statement would run; raises its ``Failure``."""
+        ...
+
+    def catalog(self, session: Any, wanted: Wanted) -> Page:
+        """Tell of tables; raises a ``Failure``."""
+        ...
+
     def versions(self) -> tuple[str, str]:
         """Tell the versions of Plait and Spark."""
         ...
@@ -83,6 +97,20 @@ class SparkEngine:
         port, secret = str(self._remote.start(session, json.dumps(request))).split()
         return JvmSource(self._remote, number, int(port), secret)
 
+    def validate(self, session: JvmSession, statement: Statement) -> Validated:
+        """Let the JVM parse, admit and analyse a statement."""
+        request = json.dumps(self._request(statement))
+        return Validated.of(_answer(self._remote.validate(session, request)))
+
+    def explain(self, session: JvmSession, statement: Statement) -> Explained:
+        """Let the JVM plan a statement."""
+        request = json.dumps(self._request(statement))
+        return Explained(**_answer(self._remote.explain(session, request)))
+
+    def catalog(self, session: JvmSession, wanted: Wanted) -> Page:
+        """Let the JVM read its catalog."""
+        return Page(**_answer(self._remote.catalog(session, json.dumps(asdict(wanted)))))
+
     def versions(self) -> tuple[str, str]:
         """Tell the versions of Plait and Spark."""
         from plait.session import version
@@ -107,6 +135,13 @@ class SparkEngine:
             "maxBytes": limits.bytes,
             "stack": statement.stack and limits.stacks,
         }
+
+
+def _answer(told: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(told)
+    if "failure" in answer:
+        raise from_json(answer["failure"])
+    return dict(answer["answer"])
 
 
 class JvmSource:

@@ -22,72 +22,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Protocol
 
 from plait.errors import PlaitError
 from plait.server.failure import Failure, from_json
 from plait.server.frames import Columns, Ended, Failed, Frame, Progressed, Rows
-
-
-class State(Enum):
-    """Where an operation is; the last three are its end."""
-
-    QUEUED = 1
-    RUNNING = 2
-    FINISHED = 3
-    FAILED = 4
-    CANCELLED = 5
-
-    @property
-    def is_end(self) -> bool:
-        """Whether nothing comes after it."""
-        return self in (State.FINISHED, State.FAILED, State.CANCELLED)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Rows, and their place among the batches of the result."""
-
-    offset: int
-    rows: int
-    arrow: bytes
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The end of a whole result."""
-
-    batches: int
-    seconds: float
-    counts: dict[str, Any]
-
-
-Item = Columns | Batch | Progressed | Finished
-
-
-class Source(Protocol):
-    """Where the frames of a result come from."""
-
-    def __iter__(self) -> Iterator[Frame]:
-        """Give the frames, up to the last."""
-        ...
-
-    def cancel(self) -> None:
-        """End the statement and its jobs."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the connection to the JVM."""
-        ...
-
-
-@dataclass(frozen=True)
-class Room:
-    """How many bytes of batches are held: waiting for the reader, and kept for another one."""
-
-    ahead_bytes: int
-    replay_bytes: int
+from plait.server.items import Batch, Finished, Item, Room, Snapshot, Source, State, Terms, Way
 
 
 @dataclass(frozen=True)
@@ -113,17 +52,16 @@ class Operation:
         self,
         name: str,
         room: Room,
-        deadline: float | None = None,
-        when_ended: Callable[[], None] = lambda: None,
+        terms: Terms,
+        when_ended: Callable[[Operation], None],
     ) -> None:
-        """Make one that is queued; ``deadline`` by the clock `time.monotonic`.
-
-        ``when_ended`` is called once, by any thread.
-        """
+        """Make one that is queued; ``when_ended`` is called once, by any thread."""
         self.name = name
-        self.deadline = deadline
+        self.terms = terms
         self.began = time.monotonic()
-        self.detached_since: float | None = None  # since when nobody has read
+        # Since when nobody has read.
+        self.detached_since = self.began if terms.way is Way.SUBMITTED else None
+        self._created, self._started, self._ended = time.time(), 0.0, 0.0
         self._room = room
         self._when_ended = when_ended
         self._state = State.QUEUED
@@ -150,9 +88,31 @@ class Operation:
         return self._bytes
 
     @property
-    def is_read(self) -> bool:
-        """Whether somebody reads it."""
-        return self.detached_since is None
+    def is_parked(self) -> bool:
+        """Whether it waits for a reader, and there is none."""
+        is_full = self._waiting_bytes >= self._room.ahead_bytes
+        return is_full and self.detached_since is not None
+
+    def status(self) -> Snapshot:
+        """Tell where it is."""
+        with self._changed:
+            if self.terms.way is Way.SUBMITTED and self.detached_since is not None:
+                self.detached_since = time.monotonic()
+            return self.snapshot()
+
+    def snapshot(self) -> Snapshot:
+        """Tell where it is, to somebody who does not ask for this one."""
+        with self._changed:
+            return Snapshot(
+                self.name,
+                self._state,
+                self._created,
+                self._started,
+                self._ended,
+                self._next,
+                self._progress,
+                self._end,
+            )
 
     def start(self, source: Source) -> None:
         """Take the frames of ``source`` from now on, in a thread of its own."""
@@ -163,6 +123,7 @@ class Operation:
                 return
             self._source = source
             self._state = State.RUNNING
+            self._started = time.time()
         threading.Thread(
             target=self._pump, args=(source,), name=f"plait-pump-{self.name}", daemon=True
         ).start()
@@ -175,7 +136,7 @@ class Operation:
             self._finish(failure)
             self._handed, self._waiting_bytes = self._next, 0
             source = self._source
-        self._when_ended()
+        self._when_ended(self)
         if source is not None:
             source.cancel()
             source.close()
@@ -299,7 +260,7 @@ class Operation:
                 if not stopped:
                     self._finish(failure)
             if not stopped:
-                self._when_ended()
+                self._when_ended(self)
 
     def _took(self, frame: Frame) -> bool:
         """Take a frame in, and wait until there is room for another; False where none comes."""
@@ -311,7 +272,7 @@ class Operation:
                 self._changed.wait()
             last = isinstance(frame, Ended | Failed)
         if last:
-            self._when_ended()
+            self._when_ended(self)
         return not last
 
     def _take_in(self, frame: Frame) -> None:
@@ -334,6 +295,7 @@ class Operation:
 
     def _finish(self, end: Finished | Failure) -> None:
         self._end = end
+        self._ended = time.time()
         if isinstance(end, Finished):
             self._state = State.FINISHED
         else:

@@ -2,11 +2,15 @@
 """The operations and the sessions of all callers, and the limits that they share.
 
 1. At most ``running`` operations run; others wait in the order in which they came, at most
-   ``queued`` of them and each at most ``queue_seconds``.
-2. An operation that nobody reads ends after ``reattach_seconds``; what has ended is forgotten
-   then, earlier where more than KEPT_BYTES of ended results are held.
+   ``queued`` of them and each at most ``queue_seconds``. One that waits for a reader who is not
+   there takes nobody's place, nor does it wait for one when its reader comes.
+2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
+   ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
+   results are held, the rows of the oldest go earlier.
 3. A session that has had no operation for ``session_seconds`` ends.
-4. A caller finds only operations and sessions of their own; names of two callers may be the same.
+4. A caller finds only operations, sessions and prepared statements of their own; names of two
+   callers may be the same. A caller has at most ``submitted`` submitted operations that have not
+   ended, and as many that have; a session has at most ``prepared`` prepared statements.
 """
 
 from __future__ import annotations
@@ -15,11 +19,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from plait.server import sentences
 from plait.server.failure import Failure, missing
-from plait.server.operation import Operation, Room
+from plait.server.items import Room, State, Terms, Way
+from plait.server.operation import Operation
+from plait.server.sessions import Sessions
+from plait.server.tally import Tally
 
 if TYPE_CHECKING:
     from plait.server.callers import Caller
@@ -33,27 +40,16 @@ TICK = 0.2
 
 S = TypeVar("S")
 
-CANCELLED = Failure("cancelled", "OPERATION_CANCELED", "The operation was cancelled.")
-
-
-@dataclass
-class Session(Generic[S]):
-    """A caller's session: Spark's, and when it was last used."""
-
-    spark: S
-    used: float
-    operations: dict[str, Operation] = field(default_factory=dict)
-
 
 class Registry(Generic[S]):
     """Who runs what; see the conventions above. All methods may be called from any thread."""
 
     def __init__(self, limits: Server, open_session: Callable[[], S]) -> None:
         """Begin with nothing; ``open_session`` makes what statements run in."""
+        self.tally = Tally()
         self._limits = limits
-        self._open = open_session
         self._changed = threading.Condition()
-        self._sessions: dict[tuple[str, str], Session[S]] = {}
+        self._sessions = Sessions(limits, open_session)
         self._queue: deque[Operation] = deque()
         self._running: set[Operation] = set()
         self._closing = False
@@ -64,25 +60,77 @@ class Registry(Generic[S]):
         self, caller: Caller, session: str, operation: str, deadline: float | None
     ) -> tuple[S, Operation]:
         """Open the session if it is new, and put a new operation into the queue."""
+        terms = Terms(Way.EXECUTED, self._limits.reattach_seconds, deadline)
+        return self._create(caller, session, operation, terms)
+
+    def submit(self, caller: Caller, session: str, operation: str) -> tuple[S, Operation]:
+        """Do as `create` does, for an operation that nobody reads yet."""
+        with self._changed:
+            self._make_room(caller)
+            terms = Terms(Way.SUBMITTED, self._limits.submitted_seconds)
+            return self._create(caller, session, operation, terms)
+
+    def _make_room(self, caller: Caller) -> None:
+        """Let the oldest submitted operations go that have ended; refuse if too many have not."""
+        mine = [
+            (name, o)
+            for name, o in self._sessions.operations_of(caller)
+            if o.terms.way is Way.SUBMITTED
+        ]
+        if sum(not o.state.is_end for _, o in mine) >= self._limits.submitted:
+            raise sentences.too_many_submitted(self._limits)
+        ended = [(name, o) for name, o in mine if o.state.is_end and o.detached_since is not None]
+        ended.sort(key=lambda entry: entry[1].began, reverse=True)
+        for name, operation in ended[self._limits.submitted - 1 :]:
+            self.forget(caller, name, operation)
+
+    def _create(
+        self, caller: Caller, session: str, operation: str, terms: Terms
+    ) -> tuple[S, Operation]:
         with self._changed:
             self._refuse_if_closing()
-            found = self._session(caller, session)
+            found = self._sessions.open(caller, session)
             if operation in found.operations:
-                raise Failure(
-                    "exists",
-                    "OPERATION_EXISTS",
-                    f"There is an operation {operation!r} in this session already: attach to it, "
-                    "or take another id.",
-                )
+                raise sentences.operation_exists(operation)
             self._refuse_if_full()
             limits = self._limits
             room = Room(max(limits.batch_bytes * 4, 1 << 20), limits.replay_bytes)
-            made = Operation(operation, room, deadline, self._notify)
+            made = Operation(operation, room, terms, self._ended)
             found.operations[operation] = made
-            found.used = time.monotonic()
             self._queue.append(made)
             self._changed.notify_all()
             return found.spark, made
+
+    def open(self, caller: Caller, session: str) -> S:
+        """Give Spark's session, opened if it is new."""
+        with self._changed:
+            self._refuse_if_closing()
+            return self._sessions.open(caller, session).spark
+
+    def prepare(self, caller: Caller, session: str, name: str, sql: str) -> None:
+        """Keep a statement in the session, in the place of one of the same name."""
+        with self._changed:
+            self._sessions.prepare(caller, session, name, sql)
+
+    def prepared(self, caller: Caller, session: str, name: str) -> str:
+        """Give the text of a statement that the session keeps."""
+        with self._changed:
+            return self._sessions.prepared(caller, session, name)
+
+    def unprepare(self, caller: Caller, session: str, name: str) -> None:
+        """Forget a statement, if the session keeps it."""
+        with self._changed:
+            self._sessions.unprepare(caller, session, name)
+
+    def list_of(self, caller: Caller, session: str = "") -> list[tuple[str, Operation]]:
+        """Give the caller's operations with the names of their sessions, the newest first."""
+        with self._changed:
+            found = [
+                (name, o)
+                for name, o in self._sessions.operations_of(caller)
+                if session in ("", name)
+            ]
+        return sorted(found, key=lambda entry: entry[1].began, reverse=True)
 
     def wait_for_place(self, operation: Operation) -> bool:
         """Wait until the operation may start; False where it was stopped before that."""
@@ -102,13 +150,13 @@ class Registry(Generic[S]):
                 self._running.add(operation)
                 self._changed.notify_all()
                 return True
-        operation.stop(_waited_too_long(self._limits))
+        operation.stop(sentences.waited_too_long(self._limits))
         return False
 
     def find(self, caller: Caller, session: str, operation: str) -> Operation:
         """Give an operation of this caller's."""
         with self._changed:
-            found = self._sessions.get((caller.key, session))
+            found = self._sessions.find(caller, session)
             if found is None or operation not in found.operations:
                 raise missing(operation)
             found.used = time.monotonic()
@@ -117,7 +165,7 @@ class Registry(Generic[S]):
     def forget(self, caller: Caller, session: str, operation: Operation) -> None:
         """Drop an operation that has ended."""
         with self._changed:
-            found = self._sessions.get((caller.key, session))
+            found = self._sessions.find(caller, session)
             if found is not None and found.operations.get(operation.name) is operation:
                 del found.operations[operation.name]
         operation.forget()
@@ -125,7 +173,7 @@ class Registry(Generic[S]):
     def operations(self) -> list[Operation]:
         """Give all operations of all callers."""
         with self._changed:
-            return self._all()
+            return self._sessions.operations()
 
     def counts(self) -> dict[str, int]:
         """Count sessions and operations, running and queued."""
@@ -135,9 +183,16 @@ class Registry(Generic[S]):
                 "sessions": len(self._sessions),
                 "running": len(self._running),
                 "queued": len(self._queue),
-                "operations": sum(len(s.operations) for s in self._sessions.values()),
-                "kept_bytes": sum(operation.kept_bytes for operation in self._all()),
+                "operations": len(self._sessions.operations()),
+                "kept_bytes": sum(
+                    operation.kept_bytes for operation in self._sessions.operations()
+                ),
             }
+
+    def states(self) -> dict[State, int]:
+        """Count the operations in each state."""
+        states = [operation.state for operation in self.operations()]
+        return {state: states.count(state) for state in State}
 
     def close(self, seconds: float) -> None:
         """Take nothing new, let what runs end for so many seconds, then cancel it."""
@@ -147,50 +202,35 @@ class Registry(Generic[S]):
             while self._live() and time.monotonic() < end:
                 self._changed.wait(TICK)
             live = self._live()
-        ending = Failure("ending", "SERVER_STOPS", "The server is shutting down.")
         for operation in live:
-            operation.stop(ending)
+            operation.stop(sentences.server_stops())
 
-    def _notify(self) -> None:
+    def _ended(self, operation: Operation) -> None:
+        self.tally.ended(operation.snapshot(), time.monotonic() - operation.began)
         with self._changed:
             self._changed.notify_all()
 
-    def _session(self, caller: Caller, name: str) -> Session[S]:
-        key = (caller.key, name)
-        if key not in self._sessions:
-            if len(self._sessions) >= self._limits.sessions:
-                raise Failure(
-                    "limit",
-                    "TOO_MANY_SESSIONS",
-                    f"The server has {self._limits.sessions} sessions open, its limit: use one "
-                    "again, or wait until an idle one has ended.",
-                )
-            self._sessions[key] = Session(self._open(), time.monotonic())
-        return self._sessions[key]
-
     def _refuse_if_closing(self) -> None:
         if self._closing:
-            raise Failure("ending", "SERVER_STOPS", "The server is shutting down.")
+            raise sentences.server_stops()
 
     def _refuse_if_full(self) -> None:
-        self._let_go()
-        waiting = len(self._queue)
-        if waiting >= self._limits.queued and len(self._running) >= self._limits.running:
-            raise Failure(
-                "limit",
-                "QUEUE_FULL",
-                f"{len(self._running)} operations run and {waiting} wait, the server's limits: "
-                "try again later.",
-            )
+        waiting, running = len(self._queue), self._busy()
+        if waiting >= self._limits.queued and running >= self._limits.running:
+            raise sentences.queue_full(running, waiting)
 
     def _may_start(self, operation: Operation) -> bool:
-        self._let_go()
         return (
             not operation.state.is_end
             and bool(self._queue)
             and self._queue[0] is operation
-            and len(self._running) < self._limits.running
+            and self._busy() < self._limits.running
         )
+
+    def _busy(self) -> int:
+        """Count the places that are taken."""
+        self._let_go()
+        return sum(not operation.is_parked for operation in self._running)
 
     def _leave_queue(self, operation: Operation) -> None:
         if operation in self._queue:
@@ -203,20 +243,21 @@ class Registry(Generic[S]):
             self._running -= ended
             self._changed.notify_all()
 
-    def _all(self) -> list[Operation]:
-        return [o for session in self._sessions.values() for o in session.operations.values()]
-
     def _live(self) -> list[Operation]:
-        return [operation for operation in self._all() if not operation.state.is_end]
+        return [
+            operation for operation in self._sessions.operations() if not operation.state.is_end
+        ]
 
     def _watch(self) -> None:
         while True:
             time.sleep(TICK)
             with self._changed:
                 self._let_go()
+                if self._queue:  # a place may be free: who waits for a reader gives theirs away
+                    self._changed.notify_all()
                 late = self._over_time()
                 self._drop_ended()
-                self._drop_idle()
+                self._sessions.drop_idle()
                 if self._closing and not self._live():
                     return
             for operation, failure in late:
@@ -226,22 +267,22 @@ class Registry(Generic[S]):
         now = time.monotonic()
         late = []
         for operation in self._live():
-            since = operation.detached_since
-            if operation.deadline is not None and now >= operation.deadline:
-                late.append((operation, _past_deadline()))
-            elif since is not None and now - since >= self._limits.reattach_seconds:
-                late.append((operation, _left_alone(self._limits)))
+            since, terms = operation.detached_since, operation.terms
+            if terms.deadline is not None and now >= terms.deadline:
+                late.append((operation, sentences.past_deadline()))
+            elif since is not None and now - since >= terms.patience:
+                late.append((operation, sentences.left_alone(terms)))
         return late
 
     def _drop_ended(self) -> None:
         now = time.monotonic()
         ended = []
-        for session in self._sessions.values():
+        for session in self._sessions:
             for operation in list(session.operations.values()):
                 since = operation.detached_since
                 if not operation.state.is_end or since is None:
                     continue
-                if now - since >= self._limits.reattach_seconds:
+                if now - since >= operation.terms.patience:
                     del session.operations[operation.name]
                     operation.forget()
                 else:
@@ -252,33 +293,3 @@ class Registry(Generic[S]):
                 break
             kept -= operation.kept_bytes
             operation.forget()
-
-    def _drop_idle(self) -> None:
-        now = time.monotonic()
-        for key, session in list(self._sessions.items()):
-            if session.operations:
-                session.used = now
-            elif now - session.used >= self._limits.session_seconds:
-                del self._sessions[key]
-
-
-def _waited_too_long(limits: Server) -> Failure:
-    return Failure(
-        "limit",
-        "QUEUE_TIMEOUT",
-        f"The operation waited {limits.queue_seconds:g} seconds and no place became free: "
-        f"{limits.running} operations run at a time. Try again later.",
-    )
-
-
-def _past_deadline() -> Failure:
-    return Failure("deadline", "DEADLINE_EXCEEDED", "The deadline of the call has passed.")
-
-
-def _left_alone(limits: Server) -> Failure:
-    return Failure(
-        "cancelled",
-        "CLIENT_GONE",
-        f"The operation was cancelled: its client went, and nobody attached for "
-        f"{limits.reattach_seconds:g} seconds.",
-    )

@@ -17,6 +17,9 @@ object Scope {
   case object Admin extends Scope("admin")
 
   val All: Seq[Scope] = Seq(Read, Stream, Admin)
+
+  /** Those of these names; a name of none is left out. */
+  def named(names: Seq[String]): Set[Scope] = All.filter(scope => names.contains(scope.name)).toSet
 }
 
 /** What one client may do.

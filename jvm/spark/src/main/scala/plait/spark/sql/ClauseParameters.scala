@@ -20,7 +20,11 @@ import org.apache.spark.sql.catalyst.parser._
   * in SQL, and what is said of one that is missing, is Spark's.
   */
 object ClauseParameters {
-  final private case class Marker(start: Int, end: Int, text: String, isNamed: Boolean)
+
+  /** `:name` or `?`, at its place in the text; `end` is behind its last character. */
+  final case class Marker(start: Int, end: Int, text: String, isNamed: Boolean) {
+    def name: String = text.stripPrefix(":").stripPrefix("`").stripSuffix("`")
+  }
 
   def substituted(text: String, values: ParameterContext): (String, PositionMapper) = {
     val markers = markersIn(text)
@@ -53,7 +57,8 @@ object ClauseParameters {
     case named => named
   }
 
-  private def markersIn(text: String): Seq[Marker] = {
+  /** In the order of the text. */
+  def markersIn(text: String): Seq[Marker] = {
     val lexer = new SqlBaseLexer(new UpperCase(CharStreams.fromString(text)))
     lexer.removeErrorListeners()
     lexer.addErrorListener(ParseErrorListener)

@@ -3,9 +3,14 @@ package plait.spark.guard
 
 import java.nio.file.{Files, Path}
 
+import com.fasterxml.jackson.databind.ObjectMapper
+
+import plait.spark.PlaitRemote
+
 /** Examples: a statement that is looked at does nothing, whether it is admitted or refused. */
 class NothingRunsSuite extends GuardSuite {
   private lazy val folder: Path = Files.createTempDirectory("guard-marks").toRealPath()
+  private val mapper = new ObjectMapper()
   private val property = "plait.guard.mark"
 
   override def beforeAll(): Unit = {
@@ -62,6 +67,21 @@ class NothingRunsSuite extends GuardSuite {
       val all = Grant(scopes.toSet, Seq(folder.toString), Grant.HarmlessConfKeys)
       marking.foreach(outcome(_, all))
       assertEquals(traces, Nil)
+    }
+  }
+
+  test("nor does one that is validated or explained for a client") {
+    Files.writeString(folder.resolve("file"), "x")
+    for (scopes <- Seq(Seq("read"), Seq("read", "stream", "admin")); sql <- marking) {
+      val request = mapper.createObjectNode().put("sql", sql)
+      request.put("stack", false).put("batchBytes", 1024L)
+      request.putObject("named")
+      Seq("positional", "confKeys").foreach(request.putArray(_))
+      request.putArray("folders").add(folder.toString)
+      scopes.foldLeft(request.putArray("scopes"))(_.add(_))
+      PlaitRemote.validate(client, request.toString)
+      PlaitRemote.explain(client, request.toString)
+      assertEquals(traces, Nil, sql)
     }
   }
 

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all calls have in common: who calls, until when, and how a failure becomes a status."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from grpc_status import rpc_status
+
+from plait.server import messages
+from plait.server.callers import Caller, identify
+from plait.server.engine import Engine, Statement
+from plait.server.failure import Failure
+from plait.server.parameters import WithStatement, parameters
+
+if TYPE_CHECKING:
+    import grpc
+
+    from plait.server.config import Config
+    from plait.server.registry import Registry
+    from plait.server.tally import Tally
+
+log = logging.getLogger("plait.server")
+
+# What a call may not take longer than, if its client set no deadline: none. gRPC gives such a
+# deadline as many years.
+FAR_AWAY = 10 * 365 * 24 * 3600.0
+
+
+class Call:
+    """One call: its failures become gRPC statuses, in this place alone."""
+
+    def __init__(self, context: grpc.ServicerContext, name: str, tally: Tally) -> None:
+        """Take up the call of that name."""
+        self.operation = ""
+        self._context = context
+        self._name = name
+        self._tally = tally
+        left = context.time_remaining()
+        self.deadline = time.monotonic() + left if left is not None and left < FAR_AWAY else None
+
+    def when_gone(self, react: Callable[[], None]) -> None:
+        """React when the call has ended, however; at once if it has."""
+        if not self._context.add_callback(react):
+            react()
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Failure):
+            self._abort(error)
+        if isinstance(error, Exception) and not _is_abort(error):
+            log.exception("the call %s failed", self._name, exc_info=error)
+            self._abort(
+                Failure(
+                    "internal",
+                    "SERVER_ERROR",
+                    "The server failed; its log tells why. Please report it.",
+                )
+            )
+
+    def _abort(self, failure: Failure) -> NoReturn:
+        self._tally.failed(failure.kind)
+        told = messages.status(failure, self.operation)
+        self._context.abort_with_status(rpc_status.to_status(told))
+        raise AssertionError
+
+
+class Calls:
+    """What the calls of every subject work with."""
+
+    def __init__(self, config: Config, engine: Engine, registry: Registry[Any]) -> None:
+        """Serve ``engine`` to those whom ``config`` knows."""
+        self._config = config
+        self._engine = engine
+        self._registry = registry
+        self._desks = threading.BoundedSemaphore(config.server.running)
+
+    def _call(self, context: grpc.ServicerContext, name: str) -> Call:
+        return Call(context, name, self._registry.tally)
+
+    def _caller(self, context: grpc.ServicerContext) -> Caller:
+        metadata = {name: str(value) for name, value in context.invocation_metadata()}
+        nobody = _by_certificate(context, self._config.server.scopes)
+        return identify(metadata.get("authorization"), self._config.tokens, nobody)
+
+    def _statement(self, caller: Caller, operation: str, request: WithStatement) -> Statement:
+        named, positional = parameters(request)
+        sql = messages.statement_text(request.sql)
+        return Statement(operation, sql, named, positional, caller.scopes, request.stack)
+
+    @contextmanager
+    def _desk(self) -> Iterator[None]:
+        """Wait for one of the places where statements are looked at without being run."""
+        limits = self._config.server
+        if not self._desks.acquire(timeout=limits.queue_seconds):
+            raise Failure(
+                "limit",
+                "QUEUE_TIMEOUT",
+                f"The call waited {limits.queue_seconds:g} seconds: {limits.running} statements "
+                "are looked at already. Try again later.",
+            )
+        try:
+            yield
+        finally:
+            self._desks.release()
+
+
+def _is_abort(error: Exception) -> bool:
+    """Whether gRPC itself has ended the call; it raises a bare Exception."""
+    return type(error) is Exception
+
+
+def _by_certificate(context: grpc.ServicerContext, scopes: tuple[str, ...]) -> Caller:
+    """Tell callers without tokens apart by their certificates, where they have any."""
+    names = context.peer_identities() or ()
+    key = b"|".join(names).decode("utf-8", "replace")
+    return Caller(f"certificate:{key}" if key else "", key or "anonymous", scopes)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sessions of all callers, and what they hold; whoever asks holds the registry's lock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from plait.server import sentences
+
+if TYPE_CHECKING:
+    from plait.server.callers import Caller
+    from plait.server.config import Server
+    from plait.server.operation import Operation
+
+S = TypeVar("S")
+
+
+@dataclass
+class Session(Generic[S]):
+    """A caller's session: Spark's, when it was last used, and what it holds, by name."""
+
+    spark: S
+    used: float
+    operations: dict[str, Operation] = field(default_factory=dict)
+    prepared: dict[str, str] = field(default_factory=dict)
+
+
+class Sessions(Generic[S]):
+    """Sessions by caller and name."""
+
+    def __init__(self, limits: Server, open_session: Callable[[], S]) -> None:
+        """Begin with none; ``open_session`` makes what statements run in."""
+        self._limits = limits
+        self._open = open_session
+        self._sessions: dict[tuple[str, str], Session[S]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __iter__(self) -> Iterator[Session[S]]:
+        return iter(self._sessions.values())
+
+    def open(self, caller: Caller, name: str) -> Session[S]:
+        """Give a session that is used now, opened if it is new."""
+        key = (caller.key, name)
+        if key not in self._sessions:
+            if len(self._sessions) >= self._limits.sessions:
+                raise sentences.too_many_sessions(self._limits)
+            self._sessions[key] = Session(self._open(), time.monotonic())
+        self._sessions[key].used = time.monotonic()
+        return self._sessions[key]
+
+    def find(self, caller: Caller, name: str) -> Session[S] | None:
+        """Give a session, if it is open."""
+        return self._sessions.get((caller.key, name))
+
+    def operations(self) -> list[Operation]:
+        """Give all operations of all callers."""
+        return [o for session in self for o in session.operations.values()]
+
+    def operations_of(self, caller: Caller) -> list[tuple[str, Operation]]:
+        """Give a caller's operations, each with the name of its session."""
+        return [
+            (name, operation)
+            for (key, name), session in self._sessions.items()
+            if key == caller.key
+            for operation in session.operations.values()
+        ]
+
+    def prepare(self, caller: Caller, session: str, name: str, sql: str) -> None:
+        """Keep a statement in a session, in the place of one of the same name."""
+        prepared = self.open(caller, session).prepared
+        if name not in prepared and len(prepared) >= self._limits.prepared:
+            raise sentences.too_many_prepared(self._limits)
+        prepared[name] = sql
+
+    def prepared(self, caller: Caller, session: str, name: str) -> str:
+        """Give the text of a statement that a session keeps."""
+        found = self.find(caller, session)
+        if found is None or name not in found.prepared:
+            raise sentences.not_prepared(name)
+        found.used = time.monotonic()
+        return found.prepared[name]
+
+    def unprepare(self, caller: Caller, session: str, name: str) -> None:
+        """Forget a statement, if there is one."""
+        found = self.find(caller, session)
+        if found is not None:
+            found.prepared.pop(name, None)
+
+    def drop_idle(self) -> None:
+        """Let go of sessions that have had nothing to do for their time."""
+        now = time.monotonic()
+        for key, session in list(self._sessions.items()):
+            if session.operations:
+                session.used = now
+            elif now - session.used >= self._limits.session_seconds:
+                del self._sessions[key]
