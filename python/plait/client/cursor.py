@@ -60,6 +60,7 @@ class Cursor:
         self._dialogue = Dialogue(request, address, timeout)
         self._line = ProgressLine(progress)
         self._closed = False
+        self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same
         self._call = self._send(request)
 
     @property
@@ -116,7 +117,8 @@ class Cursor:
             return
         self._closed = True
         self._line.clear()
-        self._call.cancel()
+        if self._call is not None:
+            self._call.cancel()
         self._release()
 
     def __enter__(self) -> Cursor:

@@ -36,7 +36,7 @@ def digest(token: str) -> str:
     """Hash a token as the settings hold it.
 
     >>> digest("plait_x")[:8]
-    '7fc4f0ac'
+    'cc98c0ad'
     """
     return hashlib.sha256(token.encode()).hexdigest()
 
