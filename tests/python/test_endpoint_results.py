@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.python.endpoint import Endpoint, until
@@ -13,7 +15,7 @@ from tests.python.fake_engine import SCHEMA, batch
 from tests.python.wire import Wire
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client import PlaitError, RemoteError
+from plait.client import Cursor, PlaitError, RemoteError
 
 
 @pytest.fixture(scope="module")
@@ -185,3 +187,20 @@ def test_progress_comes_while_nothing_else_does(endpoint: Endpoint) -> None:
     contents = [next(call).WhichOneof("content"), next(call).WhichOneof("content")]
     assert contents == ["schema", "progress"]
     call.cancel()
+
+
+def test_a_statement_that_is_interrupted_while_it_is_sent_is_cancelled(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = Cursor._send
+
+    def interrupted(cursor: Cursor, request: Any) -> None:
+        send(cursor, request)
+        assert until(lambda: endpoint.source.statement.sql == "hang; rows 7")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Cursor, "_send", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        endpoint.client().sql("hang; rows 7")
+    gc.collect()
+    assert endpoint.source.cancelled.wait(2.0)

@@ -8,7 +8,7 @@ import os
 import signal
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,15 @@ class Terminal:
         assert shell.run() == 0
         return self.out.getvalue().decode().splitlines()
 
+    def later(self, wait: Callable[[], object], *keys: str) -> None:
+        """Press keys when ``wait`` has returned; those that end the shell are to be among them."""
+
+        def press() -> None:
+            wait()
+            self.keys.send_text("".join(keys))
+
+        threading.Thread(target=press, daemon=True).start()
+
 
 @pytest.fixture
 def terminal(endpoint: Endpoint) -> Iterator[Terminal]:
@@ -107,12 +116,11 @@ def test_ctrl_c_cancels_the_running_statement_and_not_the_shell(
     before = len(endpoint.engine.sources)
 
     def interrupt() -> None:
-        assert until(lambda: len(endpoint.engine.sources) > before)
+        until(lambda: len(endpoint.engine.sources) > before)
         os.kill(os.getpid(), signal.SIGINT)
-        assert until(lambda: "cancelled" in terminal.errors.getvalue())
-        terminal.keys.send_text("rows 1;" + ENTER + CONTROL_D)
+        until(lambda: "cancelled" in terminal.errors.getvalue())
 
-    threading.Thread(target=interrupt, daemon=True).start()
+    terminal.later(interrupt, "rows 1;", ENTER, CONTROL_D)
     lines = terminal.type("hang;", ENTER)
     assert endpoint.engine.sources[before].cancelled.wait(20.0)
     assert terminal.errors.getvalue() == "cancelled\n"
@@ -122,14 +130,11 @@ def test_ctrl_c_cancels_the_running_statement_and_not_the_shell(
 def test_what_was_typed_before_comes_back(terminal: Terminal, endpoint: Endpoint) -> None:
     terminal.history.append_string("rows 2;")
 
-    def press() -> None:
-        session = terminal.session
-        assert until(lambda: session.app.is_running)
-        # History is read while the prompt waits.
-        assert until(lambda: len(session.default_buffer._working_lines) > 1)
-        terminal.keys.send_text(UP + ENTER + CONTROL_D)
-
-    threading.Thread(target=press, daemon=True).start()
+    # History is read while the prompt waits.
+    buffer = terminal.session.default_buffer
+    terminal.later(
+        lambda: until(lambda: len(buffer._working_lines) > 1), UP, ENTER, CONTROL_C, CONTROL_D
+    )
     terminal.type()
     assert endpoint.source.statement.sql == "rows 2"
 

@@ -61,6 +61,7 @@ class Cursor:
         self._dialogue = Dialogue(request, address, timeout)
         self._line = ProgressLine(progress)
         self._closed = False
+        self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same
         self._call = self._send(request)
 
     @property
@@ -178,7 +179,8 @@ class Cursor:
     def _leave(self) -> None:
         self._closed = True
         self._line.clear()
-        self._call.cancel()
+        if self._call is not None:
+            self._call.cancel()
 
     def _release(self) -> None:
         """Tell the server that nothing more is asked for; nobody waits for its answer."""
