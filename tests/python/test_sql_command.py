@@ -339,14 +339,12 @@ def test_a_reader_who_has_had_enough_ends_it_quietly(endpoint: Endpoint, root: P
 # Explain.
 
 
-def test_explain_over_a_server_says_that_the_contract_has_no_such_call(
-    endpoint: Endpoint, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+def test_explain_over_a_server_prints_what_the_server_tells(
+    endpoint: Endpoint, capsys: Capture
 ) -> None:
-    monkeypatch.delattr("plait.client.Client.explain", raising=False)
     address = f"localhost:{endpoint.port}"
-    assert main(["explain", "--server", address, "--token", "alice's", "rows 1"]) == 1
-    expected = "plait: explain is not supported yet by this server's contract.\n"
-    assert capsys.readouterr().err == expected
+    assert main(["explain", "--server", address, "--token", "alice's", "rows 1"]) == 0
+    assert capsys.readouterr().out == "Join on a < b ...\n"
 
 
 # Local.

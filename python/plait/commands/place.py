@@ -7,9 +7,7 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-from plait.errors import PlaitError
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,11 +63,8 @@ class Server:
         return self._client.execute(text, parameters)
 
     def explain(self, text: str) -> str:
-        """Ask the server; raises ``PlaitError`` where its contract has no such call."""
-        ask: Any = getattr(self._client, "explain", None)
-        if ask is None:
-            raise PlaitError("explain is not supported yet by this server's contract.")
-        return str(ask(text))
+        """Ask the server."""
+        return str(self._client.explain(text))
 
     def close(self) -> None:
         """Close the client."""

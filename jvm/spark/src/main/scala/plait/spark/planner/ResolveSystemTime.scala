@@ -47,7 +47,10 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
     gone(said, right).foreach(column => throw noColumn(column, right, time))
     time.time.filter(_.references.isEmpty).foreach(constant => throw noTimeOfRow(constant, time))
     since(said, right, time) match {
-      case None if time.time.isEmpty => on
+      case None if time.time.isEmpty =>
+        // Without a time all rows are the newest of their keys.
+        open(said, on.filter(isKey(_, said, left, right))).foreach(key => throw openKey(key, time))
+        on ++ said.deleted.map(d => Not(EqualNullSafe(d, Literal.TrueLiteral)))
       case None => throw noTime(right, time)
       case Some(from) =>
         val (keys, checks) = on.partition(isKey(_, said, left, right))

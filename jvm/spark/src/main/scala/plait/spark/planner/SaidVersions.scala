@@ -27,9 +27,17 @@ object SaidVersions {
   private def nodes(plan: LogicalPlan): Seq[VersionTable] = plan match {
     case table: VersionTable => table +: nodes(table.child)
     case Project(columns, child) => nodes(child).map(renamed(columns))
-    case _: SubqueryAlias | _: ResolvedHint | _: View | _: Filter | _: OrderedBy =>
-      plan.children.flatMap(nodes)
+    case _ if keepsRows(plan) => plan.children.flatMap(nodes)
     case _ => Nil
+  }
+
+  /** Are the rows of this plan rows of its one child, with its columns? */
+  private[planner] def keepsRows(plan: LogicalPlan): Boolean = plan match {
+    case _: SubqueryAlias | _: ResolvedHint | _: View | _: Filter | _: OrderedBy => true
+    case _: Sort | _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail | _: Sample => true
+    case _: RepartitionOperation | _: RebalancePartitions | _: Distinct | _: Deduplicate => true
+    case _: CollectMetrics | _: Window | _: Generate => true
+    case _ => false
   }
 
   private def renamed(columns: Seq[NamedExpression])(said: VersionTable): VersionTable = {

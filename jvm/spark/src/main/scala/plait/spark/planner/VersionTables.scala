@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.PlaitConf
-import plait.spark.plan.{OrderedBy, SystemTime, VersionTable}
+import plait.spark.plan.{SystemTime, VersionTable}
 
 /** The versions that tables declare of themselves, where they are looked up `FOR SYSTEM_TIME AS OF`:
   *
@@ -37,9 +37,8 @@ object VersionTables extends Rule[LogicalPlan] {
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
     // A hint stands above the name of a table: what stands directly on the table came from here.
     case VersionTable(_, _, _, _, table) if TableProperties.of(table).isDefined => plan
-    case _: SubqueryAlias | _: ResolvedHint | _: VersionTable | _: View | _: Filter | _: OrderedBy |
-        _: Project =>
-      plan.mapChildren(declared)
+    case _: VersionTable | _: Project => plan.mapChildren(declared)
+    case _ if SaidVersions.keepsRows(plan) => plan.mapChildren(declared)
     case relation =>
       TableProperties.of(relation).fold(plan) { case (table, property) =>
         said(table, property, relation)

@@ -25,7 +25,7 @@ import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
   * @param word
   *   MATCH_CONDITION itself, to point at
   */
-final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
+final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
   private val depths = tokens
     .scanLeft(0)((depth, token) =>
       token.getType match {
@@ -90,10 +90,14 @@ final class AsOfClause(tokens: IndexedSeq[Token], word: Token) {
     builder.visitSingleExpression(parsed(from, until)(_.singleExpression()))
   }
 
-  private def orders(builder: SparkSqlAstBuilder, from: Int): Seq[SortOrder] =
-    parsed(from, tokens.size)(whole(_, _.queryOrganization())).order.asScala
-      .map(builder.visitSortItem)
-      .toSeq
+  private def orders(builder: SparkSqlAstBuilder, from: Int): Seq[SortOrder] = {
+    val organized = parsed(from, tokens.size)(whole(_, _.queryOrganization()))
+    val orders = organized.order.asScala.map(builder.visitSortItem).toSeq
+    // LIMIT, SORT BY and the like parse behind the orders of a query.
+    if (organized.order.isEmpty || organized.order.asScala.last.stop != organized.stop)
+      throw ClauseError("TIES ORDER BY takes orders, as in TIES ORDER BY r.seq DESC, r.id", word)
+    orders
+  }
 
   private def whole[C](parser: SqlBaseParser, rule: SqlBaseParser => C): C = {
     val context = rule(parser)

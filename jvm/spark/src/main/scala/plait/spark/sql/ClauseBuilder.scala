@@ -23,6 +23,18 @@ import plait.spark.plan._
   */
 final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with TimestampPrecision {
 
+  override def visitCompoundOrSingleStatement(
+      context: CompoundOrSingleStatementContext
+  ): LogicalPlan = {
+    clauses.widen(context)
+    super.visitCompoundOrSingleStatement(context)
+  }
+
+  override def visitSingleStatement(context: SingleStatementContext): LogicalPlan = {
+    clauses.widen(context)
+    super.visitSingleStatement(context)
+  }
+
   override def visitFromClause(context: FromClauseContext): LogicalPlan =
     completed(super.visitFromClause(context))
 

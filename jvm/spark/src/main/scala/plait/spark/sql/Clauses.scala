@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
+import java.util.Locale
 import java.util.regex.Pattern
 
 import scala.jdk.CollectionConverters._
 
-import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, Token}
+import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
+
+import plait.spark.plan.ClauseError
 
 /** The clauses of one statement that Spark's grammar does not have, found by their tokens. They are
   * hidden from the grammar, not cut out: texts and positions stay the user's own.
@@ -23,6 +26,7 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 final class Clauses {
   private var asOfJoins: Map[Int, AsOfClause] = _
   private var isAnyFound = false
+  private var tails: Seq[HiddenTail] = Nil
 
   /** Has the statement a clause of ours, as far as it is read? */
   def areThere: Boolean = isAnyFound
@@ -39,9 +43,23 @@ final class Clauses {
     val tokens = new VisibleTokens(
       stream.getTokens.asScala.iterator.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq
     )
-    asOfJoins = tokens.positions(SqlBaseParser.MATCH_CONDITION).flatMap(asOfAt(tokens, _)).toMap
+    val found = tokens.positions(SqlBaseParser.MATCH_CONDITION).flatMap(asOfAt(tokens, _))
+    for ((start, clause) <- found; (other, before) <- found if start == other && before != clause)
+      throw ClauseError("A join has one MATCH_CONDITION", clause.word)
+    asOfJoins = found.toMap
     for (at <- tokens.positions(SqlBaseParser.TABLE)) unwrap(tokens, at)
     stream.seek(0)
+  }
+
+  /** What was hidden at the end of a part of the statement belongs to that part: the text of a view is that of
+    * its query, from its first token to its last.
+    */
+  def widen(context: ParserRuleContext): Unit = {
+    Option(context.children).foreach(_.asScala.foreach {
+      case part: ParserRuleContext => widen(part)
+      case _ =>
+    })
+    for (tail <- tails if context.stop != null && tail.endsIn(context)) context.stop = tail.last
   }
 
   /** @param at
@@ -56,7 +74,16 @@ final class Clauses {
     } yield {
       val start = (words.filter(_ != asOf) :+ join).head
       val clause = new AsOfClause(tokens.copied(at + 2, close), tokens.all(at))
+      for (i <- misplaced(tokens, join, at)) {
+        found()
+        throw ClauseError(
+          "MATCH_CONDITION stands right behind the right side of its ASOF JOIN, before ON or USING, not behind " +
+            tokens.textAt(i).toUpperCase(Locale.ROOT),
+          tokens.all(at)
+        )
+      }
       hide(tokens, asOf +: (at to close))
+      tails :+= new HiddenTail(tokens, asOf, at, close)
       tokens.all(start).getStartIndex -> clause
     }
 
@@ -67,7 +94,14 @@ final class Clauses {
       if WindowFunctions.isName(tokens.textAt(at + 2))
       inner <- tokens.closing(at + 3)
       if inner + 1 == close
-    } hide(tokens, Seq(at, at + 1, close))
+    } {
+      hide(tokens, Seq(at, at + 1, close))
+      tails :+= new HiddenTail(tokens, at, close, close)
+    }
+
+  /** A word of another clause between a join and its MATCH_CONDITION. */
+  private def misplaced(tokens: VisibleTokens, join: Int, at: Int): Option[Int] =
+    (join + 1 until at).find(i => Clauses.Behind(tokens.typeAt(i)) && tokens.isLevel(i, at))
 
   private def hide(tokens: VisibleTokens, positions: Seq[Int]): Unit = {
     found()
@@ -81,6 +115,12 @@ object Clauses {
     Pattern.CASE_INSENSITIVE
   )
 
+  /** With what another clause begins. */
+  private val Behind = {
+    import SqlBaseParser._
+    Set(ON, USING, WHERE, GROUP, HAVING, UNION, INTERSECT, EXCEPT, SETMINUS, ORDER, LIMIT, SELECT)
+  }
+
   private val JoinWords = {
     import SqlBaseParser._
     Set(INNER, CROSS, LEFT, RIGHT, FULL, OUTER, SEMI, ANTI, NATURAL, ASOF)
@@ -88,6 +128,21 @@ object Clauses {
 
   /** May a clause of ours be in the text? Its words may stand in a literal or a name. */
   def mayBeIn(text: String): Boolean = words.matcher(text).find()
+}
+
+/** Hidden tokens, from `at` to `until`, behind the part of a statement that begins before `from`. */
+final private[sql] class HiddenTail(tokens: VisibleTokens, from: Int, at: Int, until: Int) {
+  val last: Token = tokens.all(until)
+
+  /** Does this part of the statement hold the beginning, and end where the tail begins? */
+  def endsIn(context: ParserRuleContext): Boolean = {
+    val stop = context.stop.getTokenIndex
+    context.start.getTokenIndex < tokens.all(from).getTokenIndex &&
+    stop < tokens.all(at).getTokenIndex &&
+    tokens.all.slice(0, at).filter(_.getTokenIndex > stop).forall(isHidden)
+  }
+
+  private def isHidden(token: Token) = token.getChannel == Token.HIDDEN_CHANNEL
 }
 
 /** The tokens of a statement that its grammar sees. */
@@ -121,7 +176,7 @@ final private[sql] class VisibleTokens(val all: IndexedSeq[Token]) {
       .findLast(i => typeAt(i) == tokenType && isLevel(i, at))
   }
 
-  private def isLevel(from: Int, until: Int): Boolean = (from until until).map(step).sum == 0
+  def isLevel(from: Int, until: Int): Boolean = (from until until).map(step).sum == 0
 
   private def step(i: Int): Int = typeAt(i) match {
     case LEFT_PAREN => 1
