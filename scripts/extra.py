@@ -16,13 +16,14 @@ from pathlib import Path
 def requirements(extra: str, extras: dict[str, list[str]]) -> Iterator[str]:
     """Yield what ``extra`` asks for.
 
-    >>> list(requirements("a", {"a": ["plait[b]", "x"], "b": ["y>=1"]}))
-    ['y>=1', 'x']
+    >>> list(requirements("a", {"a": ["plait[b,c]", "x"], "b": ["y>=1"], "c": ["z"]}))
+    ['y>=1', 'z', 'x']
     """
     for requirement in extras[extra]:
-        own = re.fullmatch(r"plait\[(\w+)\]", requirement)
+        own = re.fullmatch(r"plait\[([\w,]+)\]", requirement)
         if own:
-            yield from requirements(own[1], extras)
+            for name in own[1].split(","):
+                yield from requirements(name, extras)
         else:
             yield requirement
 
