@@ -35,7 +35,7 @@ test: .venv/dev .venv/node ## lint and every suite, up to the first stage that f
 
 quick: .venv/dev ## while working: the core's tests with fewer cases, and the Python tests without Spark
 	@PLAIT_CASES=$${PLAIT_CASES:-1000} ./sbt core/test
-	@$(BIN)/pytest -q -m "not spark"
+	@$(PYTEST) -q -m "not spark"
 
 fmt: .venv/dev ## rewrite the sources as the formatters want them
 	@./sbt scalafixAll scalafmtAll scalafmtSbt
