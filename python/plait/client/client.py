@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
+from plait.client.closing import Closing
 from plait.client.cursor import Cursor, await_farewells
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from plait.client.dialogue import Request
 
 
-class Client(Questions):
+class Client(Questions, Closing):
     """Runs SQL on a Plait server; threads may share it.
 
     Temporary views, variables and settings live in the client's session, on the server, until it
@@ -103,19 +103,6 @@ class Client(Questions):
         """Close the connection; statements that still run are cancelled by the server."""
         await_farewells(self._stub)
         self._channel.close()
-
-    def __enter__(self) -> Client:
-        """Give the client."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
 
 def _channel(address: str, tls: Tls | None, message_bytes: int) -> grpc.Channel:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pyarrow as pa
 
 from plait._proto import plait_pb2, plait_pb2_grpc
+from plait.client.closing import Closing
 from plait.client.dialogue import (
     Dialogue,
     Request,
@@ -42,7 +42,7 @@ _farewells: dict[Any, plait_pb2_grpc.PlaitServiceStub] = {}
 FAREWELL = 5.0
 
 
-class Cursor:
+class Cursor(Closing):
     """A statement that runs, and its result: read it once, as rows or as Arrow."""
 
     def __init__(  # noqa: PLR0913 - made by the client alone
@@ -120,19 +120,6 @@ class Cursor:
             self._leave()
             if self._dialogue.is_owner:
                 self._release()
-
-    def __enter__(self) -> Cursor:
-        """Give the cursor."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def __del__(self) -> None:
         """Close a cursor that was left before its end."""

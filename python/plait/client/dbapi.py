@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from plait.client.client import Client
+from plait.client.closing import Closing
 from plait.client.dbapi_errors import (
     DatabaseError,
     DataError,
@@ -116,7 +116,7 @@ def connect(
     return Connection(client)
 
 
-class Connection:
+class Connection(Closing):
     """A client's session. Left as a context, it is closed; there is nothing to commit."""
 
     Warning = Warning
@@ -160,21 +160,8 @@ class Connection:
             self._client.close()
             self._client = None
 
-    def __enter__(self) -> Connection:
-        """Give the connection."""
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
-
-
-class Cursor:
+class Cursor(Closing):
     """Runs statements one after the other; a new one ends that before."""
 
     def __init__(self, connection: Connection) -> None:
@@ -243,19 +230,6 @@ class Cursor:
         """Give the rows that are left, as they come."""
         while (row := self.fetchone()) is not None:
             yield row
-
-    def __enter__(self) -> Cursor:
-        """Give the cursor."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def _client(self) -> Client:
         if self._closed:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from plait.client.dialogue import Request
 
 
-class Questions:
+class Questions(ABC):
     """What a `Client` can ask, over the connection that it has."""
 
     session: str
@@ -100,10 +101,10 @@ class Questions:
         fill(request, parameters)
         return self._cursor(request, None)
 
+    @abstractmethod
     def _ask(self, call: Callable[..., Any], request: object) -> Any:
         """Send a request, and give the answer; a failure is a `RemoteError`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _cursor(self, request: Request, timeout: float | None) -> Cursor:
         """Begin to read."""
-        raise NotImplementedError

@@ -10,12 +10,11 @@ import pyarrow as pa
 
 from plait._proto import plait_pb2
 from plait.client.call import of_words
+from plait.client.closing import Closing
 from plait.client.failure import place
 from plait.explanation import ExplainedSide, Explanation
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from plait.client.cursor import Cursor
     from plait.client.questions import Questions
     from plait.client.submitted import Submitted
@@ -70,7 +69,7 @@ def _side(told: plait_pb2.ExplainedSide) -> ExplainedSide:
     )
 
 
-class Prepared:
+class Prepared(Closing):
     """A statement that the server keeps, to be called with values of its parameters.
 
     with client.prepare("SELECT * FROM t WHERE k = :k") as find:
@@ -97,16 +96,3 @@ class Prepared:
         """Let the server forget it."""
         request = plait_pb2.UnprepareRequest(session=self._client.session, prepared=self.name)
         self._client._ask(self._client._stub.Unprepare, request)
-
-    def __enter__(self) -> Prepared:
-        """Give the statement."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
