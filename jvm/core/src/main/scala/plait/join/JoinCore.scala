@@ -117,6 +117,12 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     probed = of.buffer
   }
 
+  /** A row that was added, with all that came of it, before this core was made: it is buffered and
+    * probes nothing. Its end is that of its reach in the other side's ranks.
+    */
+  def restore(side: Side, key: Q, row: R, rank: Long, end: Long): Unit =
+    state(side).buffer.append(keys.claim(key), row, rank, end)
+
   /** A row that can match nothing. */
   def addDead(side: Side): Unit = {
     val own = state(side)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.stream
+
+import java.util
+
+/** Which stored rows of a side a batch may meet: for each hash of a key the ranks that any of the batch's
+  * rows of that hash reaches, as one interval.
+  *
+  * {{{
+  * rows (hash 9, reach 10 .. 20), (hash -3, 0 .. 5), (hash 9, 40 .. 50)
+  * hashes -3, 9      lows 0, 10      highs 5, 50
+  * }}}
+  */
+final class Wanted {
+  private var hashes = new Array[Int](Wanted.InitialCapacity)
+  private var lows = new Array[Long](Wanted.InitialCapacity)
+  private var highs = new Array[Long](Wanted.InitialCapacity)
+  private var count = 0
+  private var least = Long.MaxValue
+  private var greatest = Long.MinValue
+
+  def size: Int = count
+  def hash(i: Int): Int = hashes(i)
+  def low(i: Int): Long = lows(i)
+  def high(i: Int): Long = highs(i)
+
+  /** The least of all ranks that are reached. */
+  def leastRank: Long = least
+  def greatestRank: Long = greatest
+
+  def add(hash: Int, low: Long, high: Long): Unit = if (low <= high) {
+    if (count == hashes.length) {
+      hashes = util.Arrays.copyOf(hashes, count * 2)
+      lows = util.Arrays.copyOf(lows, count * 2)
+      highs = util.Arrays.copyOf(highs, count * 2)
+    }
+    hashes(count) = hash
+    lows(count) = low
+    highs(count) = high
+    count += 1
+    least = math.min(least, low)
+    greatest = math.max(greatest, high)
+  }
+
+  /** Puts the hashes in order, each once. Nothing is added after it. */
+  def sort(): Unit = {
+    val order = SortByHash.order(hashes, count)
+    val (h, l, u) = (new Array[Int](count), new Array[Long](count), new Array[Long](count))
+    var to = -1
+    var i = 0
+    // Invariant: [0, to] hold the hashes of the first i of `order`, each with the hull of its reaches.
+    while (i < count) {
+      val from = order(i)
+      if (to >= 0 && h(to) == hashes(from)) {
+        l(to) = math.min(l(to), lows(from))
+        u(to) = math.max(u(to), highs(from))
+      } else {
+        to += 1
+        h(to) = hashes(from)
+        l(to) = lows(from)
+        u(to) = highs(from)
+      }
+      i += 1
+    }
+    hashes = h
+    lows = l
+    highs = u
+    count = to + 1
+  }
+
+  /** The first index whose hash is at least `hash`, from `from` on, or `size`. */
+  def firstAtOrAbove(hash: Int, from: Int): Int = {
+    var step = 1
+    var low = from
+    // Invariant: all before `low` are below `hash`.
+    while (low + step < count && hashes(low + step) < hash) {
+      low += step
+      step *= 2
+    }
+    var high = math.min(low + step, count)
+    // Invariant: all before `low` are below `hash`, and all from `high` on are not.
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (hashes(middle) < hash) low = middle + 1 else high = middle
+    }
+    low
+  }
+}
+
+object Wanted {
+  private val InitialCapacity = 64
+}
+
+/** The indices of hashes in their order; of equal hashes, as they came. */
+private[stream] object SortByHash {
+  def order(hashes: Array[Int], count: Int): Array[Int] = {
+    val packed = new Array[Long](count)
+    var i = 0
+    // A hash in the upper half and its index in the lower sort as the hash does.
+    while (i < count) {
+      packed(i) = (hashes(i).toLong << 32) | i
+      i += 1
+    }
+    util.Arrays.sort(packed)
+    val order = new Array[Int](count)
+    i = 0
+    while (i < count) {
+      order(i) = packed(i).toInt
+      i += 1
+    }
+    order
+  }
+}

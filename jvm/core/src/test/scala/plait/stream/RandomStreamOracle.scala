@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracle: NestedLoopJoin over all rows that came, and of what must wait its definition.
+package plait.stream
+
+import scala.concurrent.duration.Duration
+import scala.util.Random
+
+import munit.FunSuite
+
+import plait.join.Harness._
+import plait.join.Role
+import plait.stream.StreamHarness._
+import plait.{BySide, Cases, Side}
+
+class RandomStreamOracle extends FunSuite {
+  override val munitTimeout: Duration = Duration(1, "h")
+
+  private val scripts = 50000 * Cases.factor
+
+  /** A row whose reach is an interval of its own, around its rank or elsewhere, or without an end. */
+  private def row(random: Random, id: Int, rank: Long): Row = {
+    val (below, above) = (random.nextInt(8), random.nextInt(8))
+    val reach = random.nextInt(20) match {
+      case 0 => None
+      case 1 => Some((rank + 3, rank - 3))
+      case 2 => Some((rank - below, Long.MaxValue))
+      case 3 => Some((Long.MinValue, rank + above))
+      case _ => Some((rank - below, rank + above))
+    }
+    Row(id, random.nextInt(4), Option.when(random.nextInt(20) > 0)(rank), reach)
+  }
+
+  /** Rows that come at most `slack` behind the greatest rank before them. */
+  private def stream(random: Random, slack: Int): Seq[Row] = {
+    var top = random.nextInt(20).toLong
+    Seq.tabulate(random.nextInt(25)) { id =>
+      if (random.nextInt(3) == 0) top += random.nextInt(6)
+      row(random, id, top - random.nextInt(slack + 1))
+    }
+  }
+
+  private def accepts(l: Row, r: Row): Boolean = mutual(l, r) && (l.id + r.id) % 5 != 0
+
+  private def matching(roles: BySide[Role], rows: BySide[Seq[Row]]): Seq[Out] =
+    defined[Row](roles, rows, _.id)(accepts)
+
+  /** The rows that must wait: they have a reach that is not passed, and are not settled. */
+  private def waits(
+      roles: BySide[Role],
+      seen: BySide[Seq[Row]],
+      frontiers: BySide[Long],
+      side: Side
+  ): Set[Int] = {
+    def hasMatch(row: Row) = seen(side.other).exists { o =>
+      if (side eq Side.Left) accepts(row, o) else accepts(o, row)
+    }
+    seen(side)
+      .filter(r => r.rank.isDefined && r.reach.exists { case (l, h) => l <= h })
+      .filter(_.reach.get._2 >= frontiers(side.other))
+      .filterNot(r => (roles(side).matches eq plait.join.Matching.Settles) && hasMatch(r))
+      .map(_.id)
+      .toSet
+  }
+
+  test("batches of rows within their slack give what the join of all rows gives, and hold what must wait") {
+    for (seed <- 0 until scripts) {
+      val random = new Random(seed)
+      val roles = joinTypes(random.nextInt(joinTypes.size))
+      val slack = BySide.make(_ => random.nextInt(6))
+      val rows = BySide.make(side => stream(random, slack(side)))
+      val streams = new Streams(roles, capacity = 1 + random.nextInt(5))(accepts)
+      val out = Seq.newBuilder[Out]
+      var seen = BySide[Seq[Row]](Nil, Nil)
+      // Invariant: `out` is what came of the rows seen.
+      while (Side.both.exists(s => seen(s).size < rows(s).size)) {
+        val idle = Option.when(random.nextInt(3) == 0)(Side.both(random.nextInt(2)))
+        val taken = BySide.make { side =>
+          if (idle.contains(side)) Nil
+          else rows(side).slice(seen(side).size, seen(side).size + random.nextInt(9))
+        }
+        seen = BySide.make(side => seen(side) ++ taken(side))
+        val next = BySide.make { side =>
+          val top = seen(side).flatMap(_.rank).maxOption
+          top.fold(Long.MinValue)(_ - slack(side))
+        }
+        val batch = random.shuffle(Side.both.flatMap(side => taken(side).map(side -> _)))
+        out ++= streams.batch(batch, next)
+        assertEquals(streams.late, Nil, s"seed $seed")
+        for (side <- Side.both) {
+          val expected = waits(roles, seen, next, side)
+          assertEquals(streams.waiting(side), expected, s"seed $seed, $side, $roles")
+          assertEquals(streams.holds(side), expected.size.toLong, s"seed $seed, $side")
+        }
+      }
+      out ++= streams.batch(Nil, BySide(Long.MaxValue, Long.MaxValue))
+      val endless = BySide.make { side =>
+        rows(side)
+          .filter(r => r.rank.isDefined && r.reach.exists(_._2 == Long.MaxValue))
+          .map(r => Alone(side, r.id): Out)
+          .toSet
+      }
+      val expected =
+        matching(roles, rows).filterNot(o => endless.left(o) || endless.right(o))
+      assertEquals(sorted(out.result()), sorted(expected), s"seed $seed, $roles")
+    }
+  }
+}
