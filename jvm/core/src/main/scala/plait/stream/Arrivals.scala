@@ -67,8 +67,9 @@ final private[stream] class Arrivals {
       // Invariant: [start, at) of `to` holds the rows before `left` and before `right`, by rank.
       while (at < end) {
         val from =
-          if (right == end || (left < middle && ranks(left) <= ranks(right))) { left += 1; left - 1 }
-          else { right += 1; right - 1 }
+          if (right == end || (left < middle && ranks(left) <= ranks(right))) {
+            left += 1; left - 1
+          } else { right += 1; right - 1 }
         toRanks(at) = ranks(from)
         toHandles(at) = handles(from)
         at += 1

@@ -107,7 +107,8 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   /** The row has matched, or is gone. */
   def mark(place: Long): Unit = {
     val chunk = Place.chunkOf(place)
-    bits(chunk) = ChunkBits.withBit(bitsOf(Place.segment(place), Place.chunk(place)), Place.row(place))
+    bits(chunk) =
+      ChunkBits.withBit(bitsOf(Place.segment(place), Place.chunk(place)), Place.row(place))
     changedBits += chunk
     if (marks.removes) {
       val segment = segments(Place.segment(place))

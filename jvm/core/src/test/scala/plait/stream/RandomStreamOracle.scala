@@ -62,7 +62,9 @@ class RandomStreamOracle extends FunSuite {
       .toSet
   }
 
-  test("batches of rows within their slack give what the join of all rows gives, and hold what must wait") {
+  test(
+    "batches of rows within their slack give what the join of all rows gives, and hold what must wait"
+  ) {
     for (seed <- 0 until scripts) {
       val random = new Random(seed)
       val roles = joinTypes(random.nextInt(joinTypes.size))

@@ -4,11 +4,11 @@ package plait.stream
 
 import munit.FunSuite
 
+import plait.BySide
 import plait.Side.{Left, Right}
 import plait.join.Harness._
 import plait.join.Role
 import plait.stream.StreamHarness._
-import plait.BySide
 
 class StreamJoinScripts extends FunSuite {
 
@@ -63,7 +63,9 @@ class StreamJoinScripts extends FunSuite {
     assertEquals(j.holds(Left), 101L, "right may still send a partner of each")
   }
 
-  test("a row below the frontier of the batch before is late; between the two frontiers it is not") {
+  test(
+    "a row below the frontier of the batch before is late; between the two frontiers it is not"
+  ) {
     val j = new Streams()()
     j.batch(Seq(left(20)), at(10, 0))
     j.batch(Seq(left(9), left(10), right(12)), at(15, 0)): Unit

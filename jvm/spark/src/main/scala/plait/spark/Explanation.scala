@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 
 import plait.order.WhyNot
-import plait.spark.exec.SidePruning
+import plait.spark.side.SidePruning
 import plait.{BySide, Side}
 
 /** What became of the joins of a query. As a text, a few lines for each; as rows, two for each:

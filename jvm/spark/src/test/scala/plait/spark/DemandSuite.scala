@@ -20,8 +20,8 @@ import org.apache.spark.sql.types.LongType
 
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
-import plait.spark.exec.{BufferTrace, JoinOutput, SymmetricHashJoinIterator}
-import plait.spark.side.{SideReader, WholeKeyTable}
+import plait.spark.exec.{BufferTrace, SymmetricHashJoinIterator}
+import plait.spark.side.{JoinOutput, SideReader, WholeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 

@@ -23,7 +23,7 @@ import org.apache.spark.sql.execution.joins.{
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.spark.PlaitConf
-import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm}
+import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm, SidePruning}
 import plait.{BySide, Side}
 
 /** The join with one side *collected*: broadcast, and indexed once an executor by key and interval. The

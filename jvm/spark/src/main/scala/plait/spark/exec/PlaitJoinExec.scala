@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 
+import plait.spark.side.SidePruning
 import plait.spark.translate.JoinedColumns
 import plait.{BySide, Side}
 

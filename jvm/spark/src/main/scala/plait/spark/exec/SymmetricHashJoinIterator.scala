@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{JoinCore, KeyGroup, Leaving, Role}
-import plait.spark.side.SideReader
+import plait.spark.side.{JoinOutput, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the join core from two iterators: reads a row of the side that the core wants, gives the

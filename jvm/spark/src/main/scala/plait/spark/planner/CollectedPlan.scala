@@ -4,7 +4,8 @@ package plait.spark.planner
 import org.apache.spark.sql.execution.SparkPlan
 
 import plait.order.WhyNot
-import plait.spark.exec.{CollectedJoinExec, SidePruning}
+import plait.spark.exec.CollectedJoinExec
+import plait.spark.side.SidePruning
 import plait.{BySide, Side}
 
 /** A join with one side collected, if its condition gives the rows intervals to be found by.

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.StringType
 
-import plait.spark.exec.SidePruning
 import plait.spark.plan.{PlaitJoinHint, RangeJoinHint, RowWidth}
+import plait.spark.side.SidePruning
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 

@@ -9,8 +9,9 @@ import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import plait.join.Rankless
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.JoinStrategyChoice
-import plait.spark.exec.{SidePruning, SymmetricHashJoinExec}
+import plait.spark.exec.SymmetricHashJoinExec
 import plait.spark.plan.OrderedBy
+import plait.spark.side.SidePruning
 import plait.spark.translate.SideExpressions
 import plait.{BySide, Side}
 

@@ -5,7 +5,7 @@ import plait.Side
 import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
 import plait.order.{OrderChoice, ReachBound, SolvedChoice}
-import plait.spark.exec.SidePruning
+import plait.spark.side.SidePruning
 
 /** The pruning of a side in words, for EXPLAIN:
   *

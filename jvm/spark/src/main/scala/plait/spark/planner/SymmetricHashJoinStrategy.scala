@@ -13,8 +13,8 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.order.WhyNot
-import plait.spark.exec.JoinOutput
 import plait.spark.plan.PlaitJoinHint
+import plait.spark.side.JoinOutput
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
