@@ -51,22 +51,7 @@ object OrderChoice {
       offered: BySide[Seq[Order]],
       known: BySide[Seq[Compare]] = BySide(Nil, Nil)
   ): Either[WhyNot, OrderChoice] = {
-    val across = ending(conjunction)
-    val candidates = BySide.make(side => across.flatMap(candidatesOf(side, _)).distinct)
-    val directions = Seq(Direction.Ascending, Direction.Descending)
-    // A reach depends on neither direction, nor on the row's own order.
-    val reaches = BySide.make { side =>
-      candidates(side.other).map(term => term -> Reach.of(side, term, across)).toMap
-    }
-    val choices = for {
-      left <- candidates.left
-      right <- candidates.right
-      leftDirection <- directions
-      rightDirection <- directions
-    } yield OrderChoice(
-      BySide(Order(left, leftDirection), Order(right, rightDirection)),
-      BySide(reaches.left(right), reaches.right(left))
-    )
+    val choices = among(conjunction)((_, orders) => orders)
     if (choices.isEmpty) Left(WhyNot.NoComparison())
     else {
       // maxBy keeps the first of equals.
@@ -75,6 +60,54 @@ object OrderChoice {
       if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(narrowed(best, known))
     }
   }
+
+  /** The choice for sides whose rows come in orders that are what they are: of streams.
+    *
+    * @param isKnown
+    *   whether the frontier of a side is known in an order
+    * @return
+    *   of two that prune as many sides the one that prunes better; None without a comparison
+    */
+  def ofStreams(conjunction: Seq[Compare])(
+      isKnown: (Side, Order) => Boolean
+  ): Option[OrderChoice] = {
+    val choices = among(conjunction) { (side, orders) =>
+      val known = orders.filter(isKnown(side, _))
+      if (known.nonEmpty) known else orders.take(1)
+    }
+    def prunes(choice: OrderChoice, side: Side) =
+      isKnown(side.other, choice.orders(side.other)) && choice.prunedBy(side).nonEmpty
+    choices.maxByOption { choice =>
+      Side.both.filter(prunes(choice, _)).map(side => 10 + pruningScore(choice, side)).sum
+    }
+  }
+
+  /** Each pair of the orders that `kept` leaves of those that the comparisons offer a side. */
+  private def among(conjunction: Seq[Compare])(
+      kept: (Side, Seq[Order]) => Seq[Order]
+  ): Seq[OrderChoice] = {
+    val across = ending(conjunction)
+    val orders = BySide.make { side =>
+      val candidates = across.flatMap(candidatesOf(side, _)).distinct
+      kept(side, candidates.flatMap(term => directions.map(Order(term, _))))
+    }
+    val terms = orders.map(_.map(_.term).distinct)
+    // A reach depends on neither direction, nor on the row's own order.
+    val reaches = BySide.make { side =>
+      terms(side.other).map(term => term -> Reach.of(side, term, across)).toMap
+    }
+    for {
+      leftTerm <- terms.left
+      rightTerm <- terms.right
+      left <- orders.left.filter(_.term == leftTerm)
+      right <- orders.right.filter(_.term == rightTerm)
+    } yield OrderChoice(
+      BySide(left, right),
+      BySide(reaches.left(rightTerm), reaches.right(leftTerm))
+    )
+  }
+
+  private val directions = Seq(Direction.Ascending, Direction.Descending)
 
   private def narrowed(choice: OrderChoice, known: BySide[Seq[Compare]]): OrderChoice =
     choice.copy(reaches = BySide.make { side =>

@@ -41,22 +41,7 @@ object SolvedChoice {
       candidates: BySide[Seq[Term]],
       computable: Term => Boolean
   ): Either[WhyNot, SolvedChoice] = {
-    val ranked = candidates.map(tried)
-    val reaches = BySide.make { side =>
-      val own = conditions(side).largestOver(side)(computable).toIndexedSeq
-      ranked(side.other)
-        .map(order => order -> new SolvedReach(conditions(side), side, order, own))
-        .toMap
-    }
-    val choices = for {
-      left <- ranked.left
-      right <- ranked.right
-      leftDirection <- Seq(Direction.Ascending, Direction.Descending)
-      rightDirection <- Seq(Direction.Ascending, Direction.Descending)
-    } yield SolvedChoice(
-      BySide(Order(left, leftDirection), Order(right, rightDirection)),
-      BySide(reaches.left(right), reaches.right(left))
-    )
+    val choices = among(conditions, candidates.map(tried), computable)
     // maxByOption keeps the first of equals.
     choices.maxByOption(score) match {
       case Some(best) if Side.both.exists(best.isPruned) => Right(best)
@@ -64,6 +49,51 @@ object SolvedChoice {
         Left(WhyNot.NothingPruned(Side.both.flatMap(best.whyNotPruned)))
       case None => Left(WhyNot.NoComparison())
     }
+  }
+
+  /** The choice for sides whose rows come in orders that are what they are: of streams.
+    * @param isKnown
+    *   whether the frontier of a side is known in an order
+    */
+  def ofStreams(
+      conditions: BySide[Term],
+      candidates: BySide[Seq[Term]],
+      computable: Term => Boolean
+  )(isKnown: (Side, Order) => Boolean): Option[SolvedChoice] = {
+    val known = BySide.make { side =>
+      val ranked = candidates(side).filter(t => Rank.of(t.domain).isDefined)
+      val promised = ranked.filter(t => directions.exists(d => isKnown(side, Order(t, d))))
+      (if (promised.nonEmpty) promised else ranked).take(MostCandidates)
+    }
+    def prunes(choice: SolvedChoice, side: Side) =
+      isKnown(side.other, choice.orders(side.other)) && choice.isPruned(side)
+    among(conditions, known, computable).maxByOption { choice =>
+      4 * Side.both.count(prunes(choice, _)) - Side.both.count(choice.mayMatchNull)
+    }
+  }
+
+  private val directions = Seq(Direction.Ascending, Direction.Descending)
+
+  private def among(
+      conditions: BySide[Term],
+      ranked: BySide[Seq[Term]],
+      computable: Term => Boolean
+  ): Seq[SolvedChoice] = {
+    val reaches = BySide.make { side =>
+      val own = conditions(side).largestOver(side)(computable).toIndexedSeq
+      ranked(side.other)
+        .map(order => order -> new SolvedReach(conditions(side), side, order, own))
+        .toMap
+    }
+    for {
+      left <- ranked.left
+      right <- ranked.right
+      leftDirection <- directions
+      rightDirection <- directions
+    } yield SolvedChoice(
+      BySide(Order(left, leftDirection), Order(right, rightDirection)),
+      BySide(reaches.left(right), reaches.right(left))
+    )
   }
 
   /** First that its sides are pruned, then that their rows without an order value need not be met. */

@@ -71,6 +71,16 @@ object WhyNot {
         order
       )
 
+  /** Of streams: nothing says how far the other side has come. */
+  final case class NoFrontier(side: Side, order: String)
+      extends WhyNot(
+        "NO_FRONTIER",
+        s"nothing says that ${side.other.name} rows come in the order $order, so a ${side.name} row may always " +
+          s"find one more: give the ${side.other.name} side a watermark on it, or declare the order with ORDERED",
+        side.name,
+        order
+      )
+
   /** It is looked up in by rows that come in no order, so each of its rows may still be found. */
   final case class Collected(side: Side)
       extends WhyNot(

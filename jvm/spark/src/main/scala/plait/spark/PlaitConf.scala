@@ -10,6 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep
+  * spark.plait.stream.late         drop     rows of a stream behind its frontier: drop, fail, null-pad
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
@@ -20,6 +21,7 @@ final case class PlaitConf(conf: SQLConf) {
     choice(PlaitConf.JoinStrategy, JoinStrategyChoice.All, JoinStrategyChoice.Auto)(_.name)
   def orderViolation: OrderViolation =
     choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Fail)(_.name)
+  def lateRows: LateRows = choice(PlaitConf.Late, LateRows.All, LateRows.Drop)(_.name)
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
   def failsOnPlanningError: Boolean =
@@ -75,10 +77,26 @@ object OrderViolation {
   val All: Seq[OrderViolation] = Seq(Fail, Drop, Keep)
 }
 
+/** What becomes of a row of a stream that comes behind its side's frontier. */
+sealed abstract class LateRows(val name: String)
+
+object LateRows {
+  case object Drop extends LateRows("drop")
+
+  /** It ends the query with an error. */
+  case object Fail extends LateRows("fail")
+
+  /** One of a side whose rows come out without a match comes out so, at once; others are left out. */
+  case object NullPad extends LateRows("null-pad")
+
+  val All: Seq[LateRows] = Seq(Drop, Fail, NullPad)
+}
+
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
   val OnViolation = "spark.plait.order.violation"
+  val Late = "spark.plait.stream.late"
   val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"

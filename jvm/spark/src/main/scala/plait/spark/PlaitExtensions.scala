@@ -30,6 +30,12 @@ import plait.spark.sql.PlaitParser
   * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
   *                                                        known; before Spark orders joins by cost
   * optimizer, before CBO    SplitAsOfJoin                 the same
+  * after resolution         CarryStreamJoins              types and streams are known; Spark's check of
+  *                                                        what a stream may do comes next
+  * optimizer, first         RestoreStreamJoins            so that all of Spark's rules see a join
+  * optimizer, last          TakeStreamJoins               Spark's strategy for joins of streams comes
+  *                                                        before all that are injected
+  * planner strategy         StreamJoinStrategy            a node of ours
   * planner strategy         OrderedByStrategy             a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
@@ -59,6 +65,10 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
+    extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
+    extensions.injectPreOperatorOptimizationRule(_ => RestoreStreamJoins)
+    extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
+    extensions.injectPlannerStrategy(_ => StreamJoinStrategy)
     extensions.injectPlanNormalizationRule(_ => ForgetVersionTables)
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectPreCBORule(_ => SplitAsOfJoin)

@@ -27,6 +27,9 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
   private val spare = new Array[HashedKeyGroup](1024)
   private var spareCount = 0
 
+  /** The same in every run and on every machine: rows are stored by it. */
+  final def hash(key: RowKey): Int = hashOf(key)
+
   protected def hashOf(key: RowKey): Int
   protected def newGroup(): HashedKeyGroup
 

@@ -25,6 +25,10 @@ final class SidePruning private (val text: String, val prunedBy: Either[WhyNot, 
   /** The same, and what else is to be told of the side. */
   def and(more: String): SidePruning = new SidePruning(s"$text; $more", prunedBy)
 
+  /** What does prune it, if something else were known. */
+  def unlessFor(why: WhyNot): SidePruning =
+    new SidePruning(s"${text.split(", pruned by").head}, not pruned: $why", Left(why))
+
   override def toString: String = text
 }
 

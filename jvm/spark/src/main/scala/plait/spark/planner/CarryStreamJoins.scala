@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.internal.SQLConf
+
+import plait.spark.plan.{KeptTogether, PlaitJoinHint, StreamJoin, StreamJoinCarrier}
+import plait.spark.{JoinStrategyChoice, PlaitConf}
+
+/** Which joins are joins of streams that Plait runs: all whose sides are both streams, unless it is turned
+  * off or a hint says otherwise.
+  */
+object StreamJoins {
+  def isTaken(join: Join): Boolean = {
+    val conf = PlaitConf(SQLConf.get)
+    val hints = Seq(join.hint.leftHint, join.hint.rightHint).flatten.flatMap(_.strategy)
+    val wanted = hints.contains(PlaitJoinHint.SYMMETRIC_HASH) ||
+      (conf.enabled && conf.joinStrategy != JoinStrategyChoice.Never)
+    isOfStreams(join) && wanted && !hints.contains(PlaitJoinHint.NO_SYMMETRIC_HASH)
+  }
+
+  def isOfStreams(join: Join): Boolean = join.left.isStreaming && join.right.isStreaming
+}
+
+/** Hides joins of streams from Spark's check of what a stream may do. */
+object CarryStreamJoins extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case join @ Join(_, _, joinType, _, _)
+        if join.resolved && joinType != Inner && joinType != Cross && StreamJoins.isTaken(join) =>
+      StreamJoinCarrier(join.copy(joinType = Inner), joinType)
+  }
+}
+
+/** Brings them back as what they are, so that the optimizer may push filters and drop columns. */
+object RestoreStreamJoins extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case carrier: StreamJoinCarrier =>
+      val join = carrier.join
+      join.joinType match {
+        case LeftExistence(_) => join.copy(left = KeptTogether(join.left))
+        case _ => join
+      }
+  }
+}
+
+/** Takes them out of the reach of Spark's strategy, when the optimizer has done all else. */
+object TakeStreamJoins extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case KeptTogether(child) => child
+    case join @ Join(left, right, joinType, condition, hint) if StreamJoins.isTaken(join) =>
+      StreamJoin(left, right, joinType, condition, hint)
+  }
+}

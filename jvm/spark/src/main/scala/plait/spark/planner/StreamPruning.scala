@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.plans.LeftExistence
+
+import scala.collection.mutable
+
+import plait.order._
+import plait.spark.side.SidePruning
+import plait.spark.stream.{DeclaredFrontier, FrontierRule, StreamSpec}
+import plait.spark.translate.SideExpressions
+import plait.{BySide, Side}
+
+/** What prunes a join of streams: each side by the order in which its rows are known to come, by a watermark
+  * or a declaration, and not by one that a sort would make.
+  *
+  * {{{
+  * l.k = r.k AND r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR, both with a watermark
+  *   left    ordered by ts, reaches [ts, ts + 1 HOUR], leaves when the right frontier is past that
+  *   right   ordered by ts, reaches [ts - 1 HOUR, ts]
+  * }}}
+  *
+  * The keys are part of the condition here: `l.window_end = r.window_end` prunes.
+  */
+final class StreamPruning(join: JoinToPlan) {
+  import StreamPruning._
+
+  private val children = join.children
+  private val condition = join.join.condition.map(new JoinCondition(_, children))
+  private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
+
+  def spec: StreamSpec = {
+    val (orders, sides, texts) = byFormulas.filter(prunesAny).orElse(bySolving).orElse(byFormulas)
+      .fold((Option.empty[BySide[Order]], unpruned, notCompared))(p =>
+        (Some(p.orders), p.sides, p.texts)
+      )
+    StreamSpec(
+      join.joinType,
+      sides.map(_.ranks),
+      sides.map(_.rankless),
+      orders.fold(BySide(FrontierRule.Unknown, FrontierRule.Unknown))(os =>
+        BySide.make(side => ruleOf(side, os(side)))
+      ),
+      join.told(texts),
+      new EventTimes.OfOutput(join.join.condition, children, keptSides).apply
+    )
+  }
+
+  private def keptSides: Seq[Side] = join.joinType match {
+    case LeftExistence(_) => Seq(Side.Left)
+    case _ => Side.both
+  }
+
+  private def unpruned = BySide.make(_ => SideExpressions.unpruned)
+  private def notCompared = BySide.make(_ => SidePruning.not(WhyNot.NoComparison()))
+
+  private def prunesAny(pruning: Pruning) =
+    Side.both.exists(pruning.texts(_).whyNot.isEmpty)
+
+  private lazy val byFormulas: Option[Pruning] = condition.flatMap { c =>
+    OrderChoice.ofStreams(c.across)(isKnown(c)).map { choice =>
+      val text = new PruningText(choice, c.conjunctOf)
+      Pruning(
+        choice.orders,
+        BySide.make(SideExpressions.of(_, choice, c.translation)),
+        BySide.make(side => told(side, choice.orders, text.of(side)))
+      )
+    }
+  }
+
+  private lazy val bySolving: Option[Pruning] = condition.flatMap { c =>
+    val terms = BySide.make(_ => c.whole.term(c.expression))
+    SolvedChoice
+      .ofStreams(terms, BySide.make(c.sortable), c.whole.source(_).isDefined)(isKnown(c))
+      .map { choice =>
+        Pruning(
+          choice.orders,
+          BySide.make(SideExpressions.solved(_, choice, c.whole)),
+          BySide.make { side =>
+            told(side, choice.orders, PruningText.solved(side, choice, c.expression.toString))
+          }
+        )
+      }
+      .filter(prunesAny)
+  }
+
+  /** A reach that ends helps only where the other side is known to come in its order. */
+  private def told(side: Side, orders: BySide[Order], found: SidePruning): SidePruning =
+    if (found.whyNot.isDefined || ruleOf(side.other, orders(side.other)).isKnown) found
+    else found.unlessFor(WhyNot.NoFrontier(side, orders(side.other).term.toString))
+
+  private def isKnown(c: JoinCondition)(side: Side, order: Order): Boolean =
+    rules.getOrElseUpdate((side, order), rule(c, side, order)).isKnown
+
+  private def ruleOf(side: Side, order: Order): FrontierRule =
+    condition.fold(FrontierRule.Unknown)(c =>
+      rules.getOrElseUpdate((side, order), rule(c, side, order))
+    )
+
+  private def rule(c: JoinCondition, side: Side, order: Order): FrontierRule = {
+    val expression = c.whole.source(order.term).orElse(scala.util.Try(c.translation.source(order.term)).toOption)
+    expression.fold(FrontierRule.Unknown) { e =>
+      FrontierRule(
+        EventTimes.rankOf(e, order.direction, children(side)),
+        DeclaredFrontier.Unknown
+      )
+    }
+  }
+}
+
+object StreamPruning {
+  final private case class Pruning(
+      orders: BySide[Order],
+      sides: BySide[SideExpressions],
+      texts: BySide[SidePruning]
+  )
+}

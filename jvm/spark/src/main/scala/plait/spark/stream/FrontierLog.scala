@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import java.io.{BufferedReader, InputStreamReader}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+import plait.BySide
+
+/** The frontiers that the rows of earlier batches have promised, one file a batch beside the join's state:
+  *
+  * {{{
+  * state/0/_plait/frontiers/17        what batch 17 is run with: as seen in the batches before it
+  *   v1
+  *   1767225600000001 -9223372036854775808
+  * }}}
+  *
+  * Conventions:
+  *   1. A file is written once, before the batch that uses it. A batch that is run again reads what it read
+  *      at first, so that it drops and stores the same rows.
+  *   2. If a file is missing, because the driver died in between, the newest older one serves: a frontier
+  *      that held still holds.
+  *   3. Ranks that are not known are the least that there is.
+  */
+final class FrontierLog(folder: Path, conf: Configuration) {
+  private val files = CheckpointFileManager.create(folder, conf)
+
+  /** What batch `batch` is run with. */
+  def of(batch: Long): BySide[Long] =
+    if (files.exists(file(batch))) read(file(batch))
+    else {
+      val known = batches.filter(_ < batch).maxOption.fold(FrontierLog.Nothing)(b => read(file(b)))
+      write(batch, known)
+      known
+    }
+
+  /** Notes what batch `batch` is to be run with, unless that is decided. */
+  def note(batch: Long, frontiers: BySide[Long]): Unit =
+    if (!files.exists(file(batch))) write(batch, frontiers)
+
+  /** Forgets what no batch is run with again. */
+  def purge(before: Long): Unit =
+    batches.filter(_ < before).foreach(batch => files.delete(file(batch)))
+
+  private def file(batch: Long) = new Path(folder, batch.toString)
+
+  private def batches: Seq[Long] =
+    if (!files.exists(folder)) Nil
+    else files.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption)
+
+  private def read(path: Path): BySide[Long] =
+    Using.resource(new BufferedReader(new InputStreamReader(files.open(path), UTF_8))) { lines =>
+      val version = lines.readLine()
+      if (version != FrontierLog.Version)
+        throw new StateFormatException(
+          s"$path begins with '$version', and this version of Plait reads '${FrontierLog.Version}'. Go on with " +
+            "the version that wrote it, or start the query with a new checkpoint."
+        )
+      val ranks = lines.readLine().split(' ').map(_.toLong)
+      BySide(ranks(0), ranks(1))
+    }
+
+  private def write(batch: Long, frontiers: BySide[Long]): Unit = {
+    if (!files.exists(folder)) files.mkdirs(folder)
+    val text = s"${FrontierLog.Version}\n${frontiers.left} ${frontiers.right}\n"
+    val out = files.createAtomic(file(batch), overwriteIfPossible = true)
+    try {
+      out.write(text.getBytes(UTF_8))
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+}
+
+object FrontierLog {
+  private val Version = "v1"
+  val Nothing: BySide[Long] = BySide(Long.MinValue, Long.MinValue)
+
+  def at(checkpoint: String, operator: Long, conf: Configuration): FrontierLog =
+    new FrontierLog(new Path(checkpoint, s"$operator/_plait/frontiers"), conf)
+}

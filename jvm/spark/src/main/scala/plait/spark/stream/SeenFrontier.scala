@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  EventTimeWatermarkExec,
+  StatefulOperator
+}
+
+/** What the rows of a side promise that came with a batch, once it has run:
+  *
+  * {{{
+  * EventTimeWatermark(ts, 10 minutes)   latest ts 12:00        later rows are after 11:50
+  * OrderedBy(seq, slack 100)            greatest seq 500       later rows have a seq of at least 400
+  * }}}
+  *
+  * Only of a side whose rows come from its source with no state between: what a join or an aggregation
+  * gives out may be older than what it has taken in. And only where one watermark is below it: of two, as
+  * under a UNION, the later one says nothing of the other's rows. Spark's own watermark serves there.
+  */
+object SeenFrontier {
+  def of(side: SparkPlan, rule: FrontierRule): Long =
+    if (all(side).exists(_.isInstanceOf[StatefulOperator])) Long.MinValue
+    else math.max(ofEventTime(side, rule), declared(side, rule))
+
+  private def ofEventTime(side: SparkPlan, rule: FrontierRule): Long =
+    all(side).collect { case node: EventTimeWatermarkExec => node } match {
+      case Seq(node) if node.eventTimeStats.value.count > 0 =>
+        // As Spark counts: in milliseconds, and later rows are after it.
+        val watermark = node.eventTimeStats.value.max - node.delayMs
+        rule.atEventTime(watermark * 1000 + 1)
+      case _ => Long.MinValue
+    }
+
+  private def declared(side: SparkPlan, rule: FrontierRule): Long =
+    if (rule.declared eq DeclaredFrontier.Unknown) Long.MinValue
+    else all(side).collect { case node: DeclaresFrontier => node.seen }.minOption.getOrElse(Long.MinValue)
+
+  private def all(plan: SparkPlan): Seq[SparkPlan] = plan match {
+    case reused: ReusedExchangeExec => all(reused.child)
+    case other => other +: other.children.flatMap(all)
+  }
+}

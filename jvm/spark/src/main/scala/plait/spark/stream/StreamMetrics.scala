@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StatefulOperatorCustomMetric,
+  StatefulOperatorCustomSumMetric
+}
+
+import plait.Side
+import plait.spark.side.JoinMetrics
+
+/** What a join of streams counts in a batch, a side; Spark shows it in the progress of the query and in its
+  * UI.
+  *
+  * {{{
+  * leftRowsIn             left rows of the batch that were in time
+  * leftRowsLate           left rows that came behind their frontier
+  * leftRowsStored         left rows that wait after the batch
+  * leftRowsPruned         left rows proved dead in the batch, waiting or just come
+  * pairsByProbingLeft     matches found by looking for a right row's partners on the left
+  * leftFrontier           no later left row has a lower rank: the order as a number, microseconds of a time
+  * leftSegments           pieces in which the left rows lie
+  * }}}
+  */
+object StreamMetrics {
+  def rowsIn(side: Side): String = s"${side.name}RowsIn"
+  def rowsLate(side: Side): String = s"${side.name}RowsLate"
+  def rowsStored(side: Side): String = s"${side.name}RowsStored"
+  def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
+  def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
+  def frontier(side: Side): String = s"${side.name}Frontier"
+  def segments(side: Side): String = s"${side.name}Segments"
+
+  val all: Seq[StatefulOperatorCustomMetric] = Side.both.flatMap { side =>
+    Seq(
+      rowsIn(side) -> s"${side.name} rows in",
+      rowsLate(side) -> s"${side.name} rows late",
+      rowsStored(side) -> s"${side.name} rows stored",
+      rowsPruned(side) -> s"${side.name} rows pruned",
+      pairsByProbing(side) -> s"pairs found by probing ${side.name}",
+      frontier(side) -> s"${side.name} frontier",
+      segments(side) -> s"${side.name} segments"
+    ).map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
+  } :+ SpillSize
+
+  private object SpillSize extends StatefulOperatorCustomMetric {
+    val name: String = JoinMetrics.SpillSize
+    val desc: String = "spill size"
+    def createSQLMetric(context: SparkContext): SQLMetric =
+      SQLMetrics.createSizeMetric(context, desc)
+  }
+}

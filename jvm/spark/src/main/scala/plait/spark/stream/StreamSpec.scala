@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.execution.SparkPlan
+
+import plait.BySide
+import plait.join.Rankless
+import plait.spark.side.SidePruning
+
+/** What a join of streams is, beyond what Spark's node says of it. It is made from the query alone, and from
+  * nothing that differs from batch to batch: the state that one batch leaves is read by all later ones.
+  *
+  * @param joinType
+  *   the true one
+  * @param ranks
+  *   of each side rank, low and high end of a row, three longs
+  * @param frontiers
+  *   how each side's frontier is known
+  * @param outputWatermark
+  *   what rows that come out later are after, in milliseconds, if those that come in are after this
+  */
+final case class StreamSpec(
+    joinType: JoinType,
+    ranks: BySide[Seq[Expression]],
+    rankless: BySide[Rankless],
+    frontiers: BySide[FrontierRule],
+    pruning: BySide[SidePruning],
+    outputWatermark: Long => Option[Long]
+)
+
+/** How the frontier of a side is known, as a rank of its order.
+  *
+  * @param ofEventTime
+  *   from the time that no later row reaches back to, in microseconds: `rank(time)`; None where the order
+  *   does not follow event time
+  * @param declared
+  *   whether a declared order says it
+  */
+final case class FrontierRule(ofEventTime: Option[EventTimeRank], declared: DeclaredFrontier) {
+  def isKnown: Boolean = ofEventTime.isDefined || (declared eq DeclaredFrontier.Known)
+
+  /** @param eventTime
+    *   no later row is before it, in microseconds
+    */
+  def atEventTime(micros: Long): Long =
+    ofEventTime.fold(Long.MinValue)(_.rankFrom(micros))
+}
+
+object FrontierRule {
+  val Unknown: FrontierRule = FrontierRule(None, DeclaredFrontier.Unknown)
+}
+
+sealed trait DeclaredFrontier
+object DeclaredFrontier {
+  case object Known extends DeclaredFrontier
+  case object Unknown extends DeclaredFrontier
+}
+
+/** The least rank of the rows whose event time is at least something. */
+trait EventTimeRank {
+  def rankFrom(micros: Long): Long
+}
+
+/** A node that has seen rows of a side of which an order is declared. */
+trait DeclaresFrontier { self: SparkPlan =>
+
+  /** The greatest rank, less the slack, of the rows that it has seen in this batch. */
+  def seen: Long
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.plait.StreamingState
+import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
+import org.apache.spark.util.SerializableConfiguration
+
+import plait.spark.PlaitConf
+import plait.spark.translate.JoinedColumns
+import plait.{BySide, Side}
+
+/** The pruning symmetric hash join of two streams, batch by batch:
+  *
+  * {{{
+  *   left rows of the batch                  right rows of the batch
+  *        |  dealt by key                         |
+  *        +------------> StreamJoin <-------------+
+  *                        |      |
+  *        rows that come out    rows that wait: one state store a partition
+  *
+  * frontiers of batch n = what the rows before it promised (FrontierLog), and Spark's watermark
+  * }}}
+  *
+  * Spark gives state, watermarks, schema files and progress to the nodes that it knows, so this is one of
+  * them: a subclass of its join of streams that keeps nothing of how that one works. To Spark it is an INNER
+  * join; the type that it has is in the [[StreamSpec]].
+  */
+final class StreamSymmetricHashJoinExec(
+    leftKeys: Seq[Expression],
+    rightKeys: Seq[Expression],
+    sparksType: JoinType,
+    condition: JoinConditionSplitPredicates,
+    stateInfo: Option[StatefulOperatorStateInfo],
+    eventTimeWatermarkForLateEvents: Option[Long],
+    eventTimeWatermarkForEviction: Option[Long],
+    stateWatermarkPredicates: JoinStateWatermarkPredicates,
+    sparksFormat: Int,
+    left: SparkPlan,
+    right: SparkPlan,
+    outputMode: Option[OutputMode],
+    @transient val spec: StreamSpec,
+    val columns: BySide[Seq[Attribute]]
+) extends StreamingSymmetricHashJoinExec(
+      leftKeys,
+      rightKeys,
+      sparksType,
+      condition,
+      stateInfo,
+      eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction,
+      stateWatermarkPredicates,
+      sparksFormat,
+      left,
+      right,
+      outputMode
+    ) {
+
+  // What Spark copies it with: its own arguments, to which ours are added.
+  override def copy(
+      leftKeys: Seq[Expression],
+      rightKeys: Seq[Expression],
+      joinType: JoinType,
+      condition: JoinConditionSplitPredicates,
+      stateInfo: Option[StatefulOperatorStateInfo],
+      eventTimeWatermarkForLateEvents: Option[Long],
+      eventTimeWatermarkForEviction: Option[Long],
+      stateWatermarkPredicates: JoinStateWatermarkPredicates,
+      stateFormatVersion: Int,
+      left: SparkPlan,
+      right: SparkPlan,
+      outputMode: Option[OutputMode]
+  ): StreamingSymmetricHashJoinExec = new StreamSymmetricHashJoinExec(
+    leftKeys,
+    rightKeys,
+    joinType,
+    condition,
+    stateInfo,
+    eventTimeWatermarkForLateEvents,
+    eventTimeWatermarkForEviction,
+    stateWatermarkPredicates,
+    stateFormatVersion,
+    left,
+    right,
+    outputMode,
+    spec,
+    columns
+  )
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan
+  ): StreamingSymmetricHashJoinExec = copy(
+    leftKeys,
+    rightKeys,
+    joinType,
+    condition,
+    stateInfo,
+    eventTimeWatermarkForLateEvents,
+    eventTimeWatermarkForEviction,
+    stateWatermarkPredicates,
+    stateFormatVersion,
+    newLeft,
+    newRight,
+    outputMode
+  )
+
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns)
+
+  override def nodeName: String = "StreamSymmetricHashJoin"
+  override def shortName: String = StreamSymmetricHashJoinExec.OperatorName
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(leftKeys, rightKeys, spec.joinType) ++ condition.full.iterator ++
+      Side.both.map(side => s"${side.name} ${spec.pruning(side)}") ++ stateInfo.iterator
+
+  /** With the event times that the sides' own columns do not show. */
+  override def output: Seq[Attribute] =
+    JoinedColumns.of(spec.joinType, columns.left, columns.right)
+
+  override def outputPartitioning: Partitioning = spec.joinType match {
+    case LeftOuter | LeftExistence(_) => left.outputPartitioning
+    case RightOuter => right.outputPartitioning
+    case FullOuter => UnknownPartitioning(left.outputPartitioning.numPartitions)
+    case _ => PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+  }
+
+  // One store, and what is written of it is what Spark writes of an operator with one store.
+  override val stateStoreNames: Seq[String] = Seq(StateStoreId.DEFAULT_STORE_NAME)
+  override def operatorStateMetadataVersion: Int = 1
+  override def operatorStateMetadata(
+      stateSchemaPaths: List[List[String]]
+  ): OperatorStateMetadata = OperatorStateMetadataV1(
+    OperatorInfoV1(getStateInfo.operatorId, shortName),
+    Array(StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, 0, getStateInfo.numPartitions))
+  )
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] = {
+    val schema = StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      0,
+      StateLayout.keySchema,
+      0,
+      new StateLayout(inputs).valueSchema
+    )
+    StateFormat.check(this, hadoopConf)
+    List(
+      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+        getStateInfo,
+        hadoopConf,
+        List(schema),
+        StreamingState.sessionState(this),
+        StreamSymmetricHashJoinExec.SparksFormat,
+        storeName = StateStoreId.DEFAULT_STORE_NAME
+      )
+    )
+  }
+
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = StreamMetrics.all
+
+  private def inputs: BySide[Seq[Attribute]] = BySide(left.output, right.output)
+  private def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
+
+  /** Of this batch: what the rows before it promised, and Spark's watermark. */
+  @transient private lazy val frontiers: BySide[Long] = {
+    val own = frontierLog.of(batch)
+    BySide.make(side => math.max(own(side), ofWatermark(side, eventTimeWatermarkForEviction)))
+  }
+
+  private def batch: Long = getStateInfo.storeVersion
+  private def frontierLog: FrontierLog = FrontierLog.at(
+    getStateInfo.checkpointLocation,
+    getStateInfo.operatorId,
+    StreamingState.sessionState(this).newHadoopConf()
+  )
+
+  /** Spark's 0 is no watermark yet; later rows are after it. */
+  private def ofWatermark(side: Side, watermark: Option[Long]): Long =
+    watermark.filter(_ > 0).fold(Long.MinValue) { ms =>
+      spec.frontiers(side).atEventTime(ms * 1000 + 1)
+    }
+
+  /** What the rows up to this batch, which has run, promise of later ones. */
+  private def promised: BySide[Long] = {
+    val before = frontierLog.of(batch)
+    BySide.make { side =>
+      math.max(before(side), SeenFrontier.of(input(side), spec.frontiers(side)))
+    }
+  }
+
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
+    val next = promised
+    val waits = longMetric("numTotalStateRows").value > 0
+    waits && Side.both.exists { side =>
+      math.max(next(side), ofWatermark(side, Some(newInputWatermark))) > frontiers(side)
+    }
+  }
+
+  /** Spark asks when the batch is over: the time to write down what the next one is run with. */
+  override def getProgress(): StateOperatorProgress = {
+    frontierLog.note(batch + 1, promised)
+    frontierLog.purge(batch - conf.minBatchesToRetain)
+    super.getProgress()
+  }
+
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    spec.outputWatermark(inputWatermarkMs)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    StreamSymmetricHashJoinExec.checkOutputMode(spec.joinType, outputMode)
+    val session = StreamingState.sessionState(this)
+    val coordinator = StreamingState.coordinator(this)
+    val info = getStateInfo
+    val storeConf = new StateStoreConf(session.conf)
+    val hadoopConf =
+      sparkContext.broadcast(new SerializableConfiguration(session.newHadoopConf()))
+    metrics: Unit
+    for (side <- Side.both if frontiers(side) != Long.MinValue)
+      metrics(StreamMetrics.frontier(side)).set(frontiers(side))
+    val task = new StreamJoinTask(
+      spec.joinType,
+      condition.full,
+      spec.ranks,
+      spec.rankless,
+      BySide(leftKeys, rightKeys),
+      inputs,
+      frontiers,
+      PlaitConf(conf).lateRows,
+      metrics
+    )
+    val layout = new StateLayout(inputs)
+    left.execute().stateStoreAwareZipPartitions(right.execute(), info, stateStoreNames, coordinator) {
+      (partition, leftRows, rightRows) =>
+        val store =
+          StreamingState.open(
+            info,
+            partition,
+            StateLayout.keySchema,
+            layout.valueSchema,
+            storeConf,
+            hadoopConf.value.value
+          )
+        val started = System.nanoTime
+        task.join(store, BySide(leftRows, rightRows)) { waiting =>
+          metrics("allUpdatesTimeMs") += (System.nanoTime - started) / 1000000
+          metrics("commitTimeMs") += timeTakenMs { val _ = store.commit() }
+          saved(store, waiting)
+        }
+    }
+  }
+
+  private def saved(store: StateStore, waiting: Long): Unit = {
+    metrics("numTotalStateRows") += waiting
+    metrics("stateMemory") += store.metrics.memoryUsedBytes
+    setStoreCustomMetrics(store.metrics.customMetrics)
+    setStoreInstanceMetrics(store.metrics.instanceMetrics)
+    setOperatorMetrics()
+    if (StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf)) {
+      val saved = store.getStateStoreCheckpointInfo()
+      setStateStoreCheckpointInfo(
+        StatefulOpStateStoreCheckpointInfo(
+          saved.partitionId,
+          saved.batchVersion,
+          saved.stateStoreCkptId.map(Array(_)),
+          saved.baseStateStoreCkptId.map(Array(_))
+        )
+      )
+    }
+  }
+}
+
+object StreamSymmetricHashJoinExec {
+
+  /** In the metadata of a checkpoint. */
+  val OperatorName = "plaitSymmetricHashJoin"
+
+  /** The format of Spark's own join that this node says it has; the layout is Plait's. */
+  val SparksFormat = 2
+
+  /** The join that Spark takes it for. */
+  val SparksType: JoinType = Inner
+
+  private def checkOutputMode(joinType: JoinType, mode: Option[OutputMode]): Unit =
+    (joinType, mode) match {
+      case (_: InnerLike | LeftSemi, _) => ()
+      case (_, Some(update)) if update == OutputMode.Update() =>
+        throw new UnsupportedOperationException(
+          s"A ${joinType.sql} join of streams cannot run in output mode update, because a row that came out without a " +
+            "match could not be taken back. Use output mode append."
+        )
+      case _ => ()
+    }
+}
