@@ -23,7 +23,10 @@ import plait.{BySide, Side}
   *      gives [[Step.End]]. What it does is done and saved then, and not before.
   *   2. A row is late if its rank lies below the frontier with which the batch before has pruned. A
   *      row without a rank is not late.
-  *   3. What is saved depends on the rows and on the frontiers alone: the same batch run again gives the
+  *   3. A row whose reach is empty, and that comes out without a match, waits until the frontier is past
+  *      the end of it, so that such rows come in the sequence of the others. One whose reach is NULL comes
+  *      out at once.
+  *   4. What is saved depends on the rows and on the frontiers alone: the same batch run again gives the
   *      same rows, if perhaps in another sequence.
   *
   * @param frontiers
@@ -85,9 +88,13 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if (reader.reaches) wants(side).add(reader.hash, lowOf(side, reader), highOf(side, reader))
   }
 
-  /** Partners without a rank may come at any time, so the row never dies. */
+  /** Partners without a rank may come at any time, so the row never dies. A row that reaches nothing comes
+    * out when its neighbours do.
+    */
   private def lowOf(side: Side, reader: Q): Long =
-    if (rankless(side.other) eq Rankless.Matching) Rankless.Rank else reader.low
+    if (rankless(side.other) eq Rankless.Matching) Rankless.Rank
+    else if (roles(side).leaves eq Leaving.Aloud) math.min(reader.low, reader.high)
+    else reader.low
   private def highOf(side: Side, reader: Q): Long =
     if (rankless(side.other) eq Rankless.Matching) Long.MaxValue else reader.high
 

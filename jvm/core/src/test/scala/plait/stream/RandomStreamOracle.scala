@@ -44,6 +44,8 @@ class RandomStreamOracle extends FunSuite {
   private def matching(roles: BySide[Role], rows: BySide[Seq[Row]]): Seq[Out] =
     defined[Row](roles, rows, _.id)(accepts)
 
+  private def isAloud(role: Role) = role.leaves eq plait.join.Leaving.Aloud
+
   /** The rows that must wait: they have a reach that is not passed, and are not settled. */
   private def waits(
       roles: BySide[Role],
@@ -55,7 +57,9 @@ class RandomStreamOracle extends FunSuite {
       if (side eq Side.Left) accepts(row, o) else accepts(o, row)
     }
     seen(side)
-      .filter(r => r.rank.isDefined && r.reach.exists { case (l, h) => l <= h })
+      .filter(r =>
+        r.rank.isDefined && r.reach.exists { case (l, h) => l <= h || isAloud(roles(side)) }
+      )
       .filter(_.reach.get._2 >= frontiers(side.other))
       .filterNot(r => (roles(side).matches eq plait.join.Matching.Settles) && hasMatch(r))
       .map(_.id)

@@ -10,6 +10,8 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep
+  * spark.plait.stream.frontier     query    event time: the watermark of the query, or of each side
+  * spark.plait.stream.unbounded-state       rows of a stream that wait for ever: error, warn, allow
   * spark.plait.stream.late         drop     rows of a stream behind its frontier: drop, fail, null-pad
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
@@ -21,6 +23,12 @@ final case class PlaitConf(conf: SQLConf) {
     choice(PlaitConf.JoinStrategy, JoinStrategyChoice.All, JoinStrategyChoice.Auto)(_.name)
   def orderViolation: OrderViolation =
     choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Fail)(_.name)
+  def eventTimeFrontier: EventTimeFrontier =
+    choice(PlaitConf.Frontier, EventTimeFrontier.All, EventTimeFrontier.OfQuery)(_.name)
+  def unboundedState: Option[UnboundedState] =
+    Option(conf.getConfString(PlaitConf.Unbounded, null)).map { _ =>
+      choice(PlaitConf.Unbounded, UnboundedState.All, UnboundedState.Warn)(_.name)
+    }
   def lateRows: LateRows = choice(PlaitConf.Late, LateRows.All, LateRows.Drop)(_.name)
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
@@ -77,6 +85,39 @@ object OrderViolation {
   val All: Seq[OrderViolation] = Seq(Fail, Drop, Keep)
 }
 
+/** How far a stream has come, by its event time. */
+sealed abstract class EventTimeFrontier(val name: String)
+
+object EventTimeFrontier {
+
+  /** As Spark's one watermark of a query says, the least of all its sources'. A source that is idle holds
+    * the others back.
+    */
+  case object OfQuery extends EventTimeFrontier("query")
+
+  /** As each side's own rows say: rows that come later than its watermark allows are late, whatever the other
+    * source does.
+    */
+  case object OfSide extends EventTimeFrontier("side")
+
+  val All: Seq[EventTimeFrontier] = Seq(OfQuery, OfSide)
+}
+
+/** What becomes of a join of streams that keeps rows for ever. */
+sealed abstract class UnboundedState(val name: String)
+
+object UnboundedState {
+
+  /** It is refused. */
+  case object Error extends UnboundedState("error")
+
+  /** The log says so when it starts. */
+  case object Warn extends UnboundedState("warn")
+  case object Allow extends UnboundedState("allow")
+
+  val All: Seq[UnboundedState] = Seq(Error, Warn, Allow)
+}
+
 /** What becomes of a row of a stream that comes behind its side's frontier. */
 sealed abstract class LateRows(val name: String)
 
@@ -96,6 +137,8 @@ object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
   val OnViolation = "spark.plait.order.violation"
+  val Frontier = "spark.plait.stream.frontier"
+  val Unbounded = "spark.plait.stream.unbounded-state"
   val Late = "spark.plait.stream.late"
   val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"

@@ -32,6 +32,8 @@ import plait.spark.sql.PlaitParser
   * optimizer, before CBO    SplitAsOfJoin                 the same
   * after resolution         CarryStreamJoins              types and streams are known; Spark's check of
   *                                                        what a stream may do comes next
+  * after resolution         KeepCheckpoints               the checkpoint of a query that starts is known
+  * check of the analysis    StreamJoinCheck               the same
   * optimizer, first         RestoreStreamJoins            so that all of Spark's rules see a join
   * optimizer, last          TakeStreamJoins               Spark's strategy for joins of streams comes
   *                                                        before all that are injected
@@ -66,6 +68,8 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
+    extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
+    extensions.injectCheckRule(_ => StreamJoinCheck)
     extensions.injectPreOperatorOptimizationRule(_ => RestoreStreamJoins)
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
     extensions.injectPlannerStrategy(_ => StreamJoinStrategy)

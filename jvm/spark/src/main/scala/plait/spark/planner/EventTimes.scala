@@ -25,21 +25,33 @@ import plait.{BySide, Side}
 object EventTimes {
 
   /** The event times among these columns, each as a time: of a window it is its end. */
-  def of(columns: Seq[Attribute]): Seq[Expression] = columns.filter(isEventTime).map(time)
+  def of(columns: Seq[Attribute]): Seq[Expression] = columns.filter(isTime).map(time)
 
-  private def isEventTime(column: Attribute): Boolean =
-    column.metadata.contains(EventTimeWatermark.delayKey)
+  def isTime(expression: Expression): Boolean = expression match {
+    case column: Attribute => column.metadata.contains(EventTimeWatermark.delayKey)
+    case _ => false
+  }
 
-  private def time(column: Attribute): Expression = column.dataType match {
+  /** The time that a value is or that a window ends. */
+  def time(column: Expression): Expression = column.dataType match {
     case window: StructType if window.fieldNames.contains("end") =>
       GetStructField(column, window.fieldIndex("end"), Some("end"))
     case _ => column
   }
 
-  /** How the least rank of an order of `plan`'s rows follows from their event time, if it does. */
-  def rankOf(order: Expression, direction: Direction, plan: LogicalPlan): Option[EventTimeRank] = {
-    val seen = seenThrough(order, plan)
-    val times = of(seen.references.toSeq)
+  /** How the least rank of an order of `plan`'s rows follows from their event times, if it does.
+    * @param known
+    *   those of its columns
+    */
+  def rankOf(
+      order: Expression,
+      direction: Direction,
+      plan: LogicalPlan,
+      known: Seq[Expression]
+  ): Option[EventTimeRank] = {
+    val isOfKnown = known.exists(time => order.exists(_.semanticEquals(time)))
+    val seen = if (isOfKnown) order else seenThrough(order, plan)
+    val times = if (isOfKnown) known else of(seen.references.toSeq)
     times.headOption.flatMap { _ =>
       val rank = new SolvedRank(seen, times, direction)
       // Whether it does is seen at any time.
@@ -49,7 +61,7 @@ object EventTimes {
 
   /** The expression over the columns where its event time comes from. */
   private def seenThrough(expression: Expression, plan: LogicalPlan): Expression =
-    if (expression.references.exists(isEventTime)) expression
+    if (expression.references.exists(isTime)) expression
     else
       plan match {
         case Project(list, child) =>
@@ -65,7 +77,9 @@ object EventTimes {
   final private class SolvedRank(order: Expression, times: Seq[Expression], direction: Direction)
       extends EventTimeRank {
     private val translation =
-      new ConditionTranslation(new TermTranslation(BySide(order.references, AttributeSet.empty)))
+      new ConditionTranslation(
+        new TermTranslation(BySide(order.references ++ AttributeSet(times), AttributeSet.empty))
+      )
     private val term = translation.term(order)
     private val timeTerms = times.map(translation.term)
     private val solver = new Solver(term, timeTerms)

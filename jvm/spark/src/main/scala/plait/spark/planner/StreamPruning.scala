@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.plans.LeftExistence
-
 import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.{And, EqualTo, Expression}
+import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import plait.order._
 import plait.spark.side.SidePruning
@@ -26,11 +27,17 @@ final class StreamPruning(join: JoinToPlan) {
   import StreamPruning._
 
   private val children = join.children
-  private val condition = join.join.condition.map(new JoinCondition(_, children))
+  private val ownTimes = children.map(plan => EventTimes.of(plan.output))
+  private val condition = join.join.condition.map { c =>
+    new JoinCondition((c +: windowsCompared).reduce(And(_, _)), children)
+  }
   private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
 
   def spec: StreamSpec = {
-    val (orders, sides, texts) = byFormulas.filter(prunesAny).orElse(bySolving).orElse(byFormulas)
+    val (orders, sides, texts) = byFormulas
+      .filter(prunesAny)
+      .orElse(bySolving)
+      .orElse(byFormulas)
       .fold((Option.empty[BySide[Order]], unpruned, notCompared))(p =>
         (Some(p.orders), p.sides, p.texts)
       )
@@ -38,6 +45,7 @@ final class StreamPruning(join: JoinToPlan) {
       join.joinType,
       sides.map(_.ranks),
       sides.map(_.rankless),
+      ownTimes,
       orders.fold(BySide(FrontierRule.Unknown, FrontierRule.Unknown))(os =>
         BySide.make(side => ruleOf(side, os(side)))
       ),
@@ -45,6 +53,28 @@ final class StreamPruning(join: JoinToPlan) {
       new EventTimes.OfOutput(join.join.condition, children, keptSides).apply
     )
   }
+
+  /** Windows that are equal end together. */
+  private def windowsCompared: Seq[Expression] =
+    equalTimes.filterNot { case (l, r) => equals(l, r) }.map { case (l, r) => EqualTo(l, r) }
+
+  private def equals(l: Expression, r: Expression) =
+    join.keys.left.zip(join.keys.right).exists { case (a, b) =>
+      a.semanticEquals(l) && b.semanticEquals(r)
+    }
+
+  /** The event times that a key compares, of either side with what the other compares it with. */
+  private lazy val equalTimes: Seq[(Expression, Expression)] =
+    join.keys.left.zip(join.keys.right).flatMap { case (l, r) =>
+      if (EventTimes.isTime(l) || EventTimes.isTime(r))
+        Some((EventTimes.time(l), EventTimes.time(r)))
+      else None
+    }
+
+  /** As Spark has it, a watermark on a key is one of both sides, where the other has none. */
+  private def times(side: Side): Seq[Expression] =
+    if (ownTimes(side).nonEmpty) ownTimes(side)
+    else equalTimes.map { case (l, r) => if (side eq Side.Left) l else r }
 
   private def keptSides: Seq[Side] = join.joinType match {
     case LeftExistence(_) => Seq(Side.Left)
@@ -98,10 +128,11 @@ final class StreamPruning(join: JoinToPlan) {
     )
 
   private def rule(c: JoinCondition, side: Side, order: Order): FrontierRule = {
-    val expression = c.whole.source(order.term).orElse(scala.util.Try(c.translation.source(order.term)).toOption)
+    val expression =
+      c.whole.source(order.term).orElse(scala.util.Try(c.translation.source(order.term)).toOption)
     expression.fold(FrontierRule.Unknown) { e =>
       FrontierRule(
-        EventTimes.rankOf(e, order.direction, children(side)),
+        EventTimes.rankOf(e, order.direction, children(side), times(side)),
         DeclaredFrontier.Unknown
       )
     }

@@ -8,6 +8,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StatefulOperator
 }
 
+import plait.spark.EventTimeFrontier
+
 /** What the rows of a side promise that came with a batch, once it has run:
   *
   * {{{
@@ -16,13 +18,19 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
   * }}}
   *
   * Only of a side whose rows come from its source with no state between: what a join or an aggregation
-  * gives out may be older than what it has taken in. And only where one watermark is below it: of two, as
+  * gives out may be older than what it has taken in. And, of event times, only where one watermark is below it: of two, as
   * under a UNION, the later one says nothing of the other's rows. Spark's own watermark serves there.
   */
 object SeenFrontier {
-  def of(side: SparkPlan, rule: FrontierRule): Long =
+  def of(side: SparkPlan, rule: FrontierRule, eventTime: EventTimeFrontier): Long =
     if (all(side).exists(_.isInstanceOf[StatefulOperator])) Long.MinValue
-    else math.max(ofEventTime(side, rule), declared(side, rule))
+    else {
+      val own = eventTime match {
+        case EventTimeFrontier.OfSide => ofEventTime(side, rule)
+        case EventTimeFrontier.OfQuery => Long.MinValue
+      }
+      math.max(own, declared(side, rule))
+    }
 
   private def ofEventTime(side: SparkPlan, rule: FrontierRule): Long =
     all(side).collect { case node: EventTimeWatermarkExec => node } match {
@@ -35,7 +43,11 @@ object SeenFrontier {
 
   private def declared(side: SparkPlan, rule: FrontierRule): Long =
     if (rule.declared eq DeclaredFrontier.Unknown) Long.MinValue
-    else all(side).collect { case node: DeclaresFrontier => node.seen }.minOption.getOrElse(Long.MinValue)
+    else
+      all(side)
+        .collect { case node: DeclaresFrontier => node.seen }
+        .minOption
+        .getOrElse(Long.MinValue)
 
   private def all(plan: SparkPlan): Seq[SparkPlan] = plan match {
     case reused: ReusedExchangeExec => all(reused.child)

@@ -26,7 +26,13 @@ final class StateChunkStore(store: StateStore, side: Side, layout: StateLayout)
 
   private def longs(row: UnsafeRow, field: Int): Array[Long] = row.getArray(field).toLongArray
 
-  private def putLongs(kind: Byte, segment: Long, number: Int, field: Int, of: Array[Long]): Unit = {
+  private def putLongs(
+      kind: Byte,
+      segment: Long,
+      number: Int,
+      field: Int,
+      of: Array[Long]
+  ): Unit = {
     value.begin()
     value.longs(field, of, of.length)
     put(kind, segment, number)

@@ -57,7 +57,10 @@ object StateFormat {
     Seq(s"format ${StateLayout.Version}", s"join ${spec.joinType.sql}") ++
       Side.both.map { side =>
         s"${side.name} key ${keys(side).map(sql).mkString(", ")}; " +
-          Seq("rank", "low", "high").zip(spec.ranks(side)).map { case (n, e) => s"$n ${sql(e)}" }.mkString("; ")
+          Seq("rank", "low", "high")
+            .zip(spec.ranks(side))
+            .map { case (n, e) => s"$n ${sql(e)}" }
+            .mkString("; ")
       } :+ s"condition ${join.condition.full.fold("none")(sql)}"
   }
 

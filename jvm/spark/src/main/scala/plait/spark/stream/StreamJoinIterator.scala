@@ -17,6 +17,8 @@ import plait.{BySide, Side}
   *   1. The inputs are read to their ends when the first row is asked for.
   *   2. The row that `next` gives is valid until the next call.
   *
+  * @param isLate
+  *   by its event time; the core knows what is late by a declared order
   * @param done
   *   called once, after the last row
   */
@@ -27,6 +29,7 @@ final class StreamJoinIterator(
     roles: BySide[Role],
     accepts: InternalRow => Boolean,
     output: JoinOutput,
+    isLate: BySide[InternalRow => Boolean],
     late: LateRows,
     counts: StreamCounts
 )(done: () => Unit)
@@ -69,7 +72,7 @@ final class StreamJoinIterator(
 
   private def read(side: Side): Unit = inputs(side).foreach { source =>
     val row = unsafe(side)(source)
-    if (core.add(side, row) eq Arrival.Late) {
+    if (isLate(side)(row) || (core.add(side, row) eq Arrival.Late)) {
       counts.lateRow(side)
       late match {
         case LateRows.Drop => ()

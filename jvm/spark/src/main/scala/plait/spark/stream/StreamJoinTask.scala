@@ -26,6 +26,7 @@ final class StreamJoinTask(
     keys: BySide[Seq[Expression]],
     outputs: BySide[Seq[Attribute]],
     frontiers: BySide[Long],
+    lateness: BySide[Option[Expression]],
     late: LateRows,
     metrics: Map[String, SQLMetric]
 ) extends Serializable {
@@ -69,6 +70,7 @@ final class StreamJoinTask(
       roles,
       predicate(context.partitionId()),
       JoinOutput.of(joinType, outputs),
+      BySide.make(isLate),
       late,
       new StreamCounts(metrics)
     )(() => {
@@ -81,6 +83,11 @@ final class StreamJoinTask(
       }
       finished(core.waiting(Side.Left) + core.waiting(Side.Right))
     })
+  }
+
+  private def isLate(side: Side): InternalRow => Boolean = lateness(side) match {
+    case None => _ => false
+    case Some(expression) => Predicate.create(expression, outputs(side)).eval
   }
 
   private def predicate(partition: Int): InternalRow => Boolean = condition match {

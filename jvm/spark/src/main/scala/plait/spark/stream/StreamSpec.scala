@@ -16,6 +16,8 @@ import plait.spark.side.SidePruning
   *   the true one
   * @param ranks
   *   of each side rank, low and high end of a row, three longs
+  * @param eventTimes
+  *   the event times that a row of each side has
   * @param frontiers
   *   how each side's frontier is known
   * @param outputWatermark
@@ -25,6 +27,7 @@ final case class StreamSpec(
     joinType: JoinType,
     ranks: BySide[Seq[Expression]],
     rankless: BySide[Rankless],
+    eventTimes: BySide[Seq[Expression]],
     frontiers: BySide[FrontierRule],
     pruning: BySide[SidePruning],
     outputWatermark: Long => Option[Long]

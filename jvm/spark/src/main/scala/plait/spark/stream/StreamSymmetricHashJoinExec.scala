@@ -4,7 +4,7 @@ package plait.spark.stream
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
@@ -188,6 +188,16 @@ final class StreamSymmetricHashJoinExec(
     StreamingState.sessionState(this).newHadoopConf()
   )
 
+  /** A row of which an event time is not after the watermark of the batch before, as Spark says. */
+  private def lateness: BySide[Option[Expression]] = BySide.make { side =>
+    eventTimeWatermarkForLateEvents.filter(_ > 0).flatMap { ms =>
+      spec
+        .eventTimes(side)
+        .map(time => LessThanOrEqual(time, Literal(ms * 1000, time.dataType)): Expression)
+        .reduceOption(Or(_, _))
+    }
+  }
+
   /** Spark's 0 is no watermark yet; later rows are after it. */
   private def ofWatermark(side: Side, watermark: Option[Long]): Long =
     watermark.filter(_ > 0).fold(Long.MinValue) { ms =>
@@ -198,7 +208,9 @@ final class StreamSymmetricHashJoinExec(
   private def promised: BySide[Long] = {
     val before = frontierLog.of(batch)
     BySide.make { side =>
-      math.max(before(side), SeenFrontier.of(input(side), spec.frontiers(side)))
+      val seen =
+        SeenFrontier.of(input(side), spec.frontiers(side), PlaitConf(conf).eventTimeFrontier)
+      math.max(before(side), seen)
     }
   }
 
@@ -239,28 +251,31 @@ final class StreamSymmetricHashJoinExec(
       BySide(leftKeys, rightKeys),
       inputs,
       frontiers,
+      lateness,
       PlaitConf(conf).lateRows,
       metrics
     )
     val layout = new StateLayout(inputs)
-    left.execute().stateStoreAwareZipPartitions(right.execute(), info, stateStoreNames, coordinator) {
-      (partition, leftRows, rightRows) =>
-        val store =
-          StreamingState.open(
-            info,
-            partition,
-            StateLayout.keySchema,
-            layout.valueSchema,
-            storeConf,
-            hadoopConf.value.value
-          )
-        val started = System.nanoTime
-        task.join(store, BySide(leftRows, rightRows)) { waiting =>
-          metrics("allUpdatesTimeMs") += (System.nanoTime - started) / 1000000
-          metrics("commitTimeMs") += timeTakenMs { val _ = store.commit() }
-          saved(store, waiting)
-        }
-    }
+    left
+      .execute()
+      .stateStoreAwareZipPartitions(right.execute(), info, stateStoreNames, coordinator) {
+        (partition, leftRows, rightRows) =>
+          val store =
+            StreamingState.open(
+              info,
+              partition,
+              StateLayout.keySchema,
+              layout.valueSchema,
+              storeConf,
+              hadoopConf.value.value
+            )
+          val started = System.nanoTime
+          task.join(store, BySide(leftRows, rightRows)) { waiting =>
+            metrics("allUpdatesTimeMs") += (System.nanoTime - started) / 1000000
+            metrics("commitTimeMs") += timeTakenMs { val _ = store.commit() }
+            saved(store, waiting)
+          }
+      }
   }
 
   private def saved(store: StateStore, waiting: Long): Unit = {

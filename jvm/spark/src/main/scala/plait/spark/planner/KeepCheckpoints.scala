@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import java.io.{BufferedReader, InputStreamReader}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.{SparkSession, classic}
+
+import plait.spark.plan.{PlaitJoinHint, StreamJoinCarrier}
+import plait.spark.stream.StreamSymmetricHashJoinExec
+
+/** A query goes on with the join that its checkpoint was made with, whatever is set: neither of the two can
+  * read what the other has stored.
+  *
+  * {{{
+  * state/0/_metadata   "operatorName":"symmetricHashJoin"           Spark's joins stay Spark's
+  *                     "operatorName":"plaitSymmetricHashJoin"      ours stay ours, if Plait is turned off, too
+  * }}}
+  */
+final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] with Logging {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write: WriteToStream if hasJoinOfStreams(write.inputQuery) =>
+      val names = operators(write.resolvedCheckpointLocation)
+      if (names(KeepCheckpoints.SparksJoin)) {
+        logWarning(
+          s"The checkpoint ${write.resolvedCheckpointLocation} was made with Spark's own join of streams, so the query " +
+            "goes on with that. A new checkpoint would be one of Plait's join."
+        )
+        write.copy(inputQuery = left(write.inputQuery))
+      } else if (names(StreamSymmetricHashJoinExec.OperatorName))
+        write.copy(inputQuery = taken(write.inputQuery))
+      else write
+    case other => other
+  }
+
+  private def hasJoinOfStreams(plan: LogicalPlan) = plan.exists {
+    case join: Join => StreamJoins.isOfStreams(join)
+    case _ => false
+  }
+
+  private def left(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformUp {
+        case carrier: StreamJoinCarrier => hinted(carrier.join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+        case join: Join if StreamJoins.isOfStreams(join) =>
+          hinted(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+      }
+    }
+
+  /** As the carrier of a join was made before anything was known of a checkpoint, it may be missing. */
+  private def taken(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformDown {
+        case carrier @ StreamJoinCarrier(join: Join, _) =>
+          carrier.copy(child = hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
+        case join: Join if StreamJoins.isOfStreams(join) && !isHinted(join) =>
+          val ours = hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
+          if (join.joinType == Inner || join.joinType == Cross) ours
+          else StreamJoinCarrier(ours.copy(joinType = Inner), join.joinType)
+      }
+    }
+
+  private def isHinted(join: Join) =
+    join.hint.leftHint.exists(_.strategy.contains(PlaitJoinHint.SYMMETRIC_HASH))
+
+  private def hinted(join: Join, strategy: JoinStrategyHint): Join = {
+    val info = join.hint.leftHint.getOrElse(HintInfo()).copy(strategy = Some(strategy))
+    val right =
+      join.hint.rightHint.map(h => if (h.strategy.exists(isOurs)) h.copy(strategy = None) else h)
+    join.copy(hint = JoinHint(Some(info), right))
+  }
+
+  private def isOurs(strategy: JoinStrategyHint): Boolean =
+    strategy == PlaitJoinHint.SYMMETRIC_HASH || strategy == PlaitJoinHint.NO_SYMMETRIC_HASH
+
+  /** The names of the operators that have state there; none of a checkpoint that is new. */
+  private def operators(checkpoint: String): Set[String] = {
+    val conf: Configuration =
+      session.asInstanceOf[classic.SparkSession].sessionState.newHadoopConf()
+    val state = new Path(checkpoint, "state")
+    val files = state.getFileSystem(conf)
+    if (!files.exists(state)) Set.empty
+    else
+      files
+        .listStatus(state)
+        .filter(_.getPath.getName.forall(_.isDigit))
+        .flatMap(operator => metadata(files, new Path(operator.getPath, "_metadata")))
+        .toSet
+  }
+
+  private def metadata(files: FileSystem, folder: Path): Seq[String] =
+    if (!files.exists(folder)) Nil
+    else {
+      val found = files.listFiles(folder, true)
+      Iterator
+        .continually(found)
+        .takeWhile(_.hasNext)
+        .map(_.next().getPath)
+        .filterNot(_.getName.startsWith("."))
+        .flatMap(path => KeepCheckpoints.Name.findAllMatchIn(text(files, path)).map(_.group(1)))
+        .toList
+    }
+
+  private def text(files: FileSystem, path: Path): String =
+    Using.resource(new BufferedReader(new InputStreamReader(files.open(path), UTF_8))) {
+      _.lines().iterator.asScala.mkString
+    }
+}
+
+object KeepCheckpoints {
+  private val SparksJoin = "symmetricHashJoin"
+  private val Name = "\"operatorName\"\\s*:\\s*\"([^\"]*)\"".r
+}

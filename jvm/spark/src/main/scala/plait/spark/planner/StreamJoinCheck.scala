@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.optimizer.{
+  ConstantFolding,
+  ReplaceExpressions,
+  RewriteWithExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.internal.SQLConf
+
+import plait.join.{Leaving, Matching, Role}
+import plait.order.WhyNot
+import plait.spark.plan.{ClauseError, StreamJoinCarrier}
+import plait.spark.side.JoinOutput
+import plait.spark.stream.StreamSpec
+import plait.spark.{PlaitConf, UnboundedState}
+import plait.{BySide, Side}
+
+/** Says of a query that starts which of its joins will keep rows for ever, or refuses it:
+  *
+  * {{{
+  * a side is not pruned, and                                     default
+  *   its rows come out when nothing can match them any more      error: they would never come out
+  *   it is the left one of a SEMI join                           error: as Spark has it
+  *   its rows come out in pairs only, or never                   warn
+  * no side is pruned, and there is no equality                   error, whatever is set
+  * }}}
+  */
+object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    // What stands for an expression until the optimizer begins is no expression that is known.
+    case write: WriteToStream =>
+      checkAll(ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery))))
+    case _ => ()
+  }
+
+  private def checkAll(plan: LogicalPlan): Unit = plan match {
+    case carrier: StreamJoinCarrier =>
+      check(carrier.join)
+      carrier.join.children.foreach(checkAll)
+    case join: Join if StreamJoins.isTaken(join) =>
+      check(join)
+      join.children.foreach(checkAll)
+    case other => other.children.foreach(checkAll)
+  }
+
+  private def check(join: Join): Unit = {
+    val toPlan = JoinToPlan.of(join)
+    val spec = new StreamPruning(toPlan).spec
+    val whys = BySide.make(side => spec.pruning(side).whyNot)
+    if (!toPlan.hasKeys && Side.both.forall(whys(_).isDefined))
+      throw ClauseError(
+        "A join of streams without equality predicate is not supported where nothing prunes it either, because every " +
+          s"row would be compared with all that ever come: ${whys.left.get.sentence}",
+        join.origin
+      )
+    for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join)
+  }
+
+  private def tell(side: Side, why: WhyNot, spec: StreamSpec, join: Join): Unit = {
+    val roles = JoinOutput.roles(spec.joinType).get
+    val text = s"This ${spec.joinType.sql} join of streams keeps ${side.name} rows for ever" +
+      (if (roles(side).leaves eq Leaving.Aloud) ", and those without a match never come out"
+       else "") +
+      s": ${why.sentence} [${why.code}]"
+    PlaitConf(SQLConf.get).unboundedState.getOrElse(byDefault(roles(side))) match {
+      case UnboundedState.Allow => ()
+      case UnboundedState.Warn =>
+        logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
+      case UnboundedState.Error =>
+        throw ClauseError(s"$text. To run it all the same set ${PlaitConf.Unbounded}", join.origin)
+    }
+  }
+
+  private def byDefault(role: Role): UnboundedState =
+    if ((role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)) UnboundedState.Error
+    else UnboundedState.Warn
+}
