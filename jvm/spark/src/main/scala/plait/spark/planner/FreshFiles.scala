@@ -67,7 +67,7 @@ final class FreshFiles(session: SparkSession, relations: Seq[LogicalRelation]) {
     val source = DataSource(
       session,
       className = files.fileFormat.getClass.getName,
-      paths = if (place.isDefined) Nil else paths(relation, files).getOrElse(Nil),
+      paths = if (place.isDefined) Nil else paths(relation, files).toSeq.flatten,
       userSpecifiedSchema = Some(table.map(_.schema).filter(_.nonEmpty).getOrElse(files.schema)),
       partitionColumns = table.fold(Seq.empty[String])(_.partitionColumnNames),
       bucketSpec = files.bucketSpec,
@@ -93,15 +93,15 @@ object FreshFiles {
         case files: HadoopFsRelation
             if isList(files) && relation.catalogTable.isEmpty && paths(relation, files).isEmpty =>
           Some(
-            "A stream is not supported beside files that were read by several paths, because which of the paths was a " +
-              "pattern, that new files may match, is no longer known: read them by one path or pattern, or as a table"
+            "A stream is not supported beside files of which it is not known by what path or pattern they were read " +
+              "(several paths at once), because new ones would be missed: read them by one path or pattern, or as a table"
           )
         case _ => None
       }
     case table: DataSourceV2Relation if table.table.isInstanceOf[FileTable] =>
       Some(
-        s"A stream is not supported beside files of the format ${table.table.name.takeWhile(_ != ' ')} that Spark reads as " +
-          s"a table of its second interface, because that keeps its first list of them: put the format into ${SQLConf.USE_V1_SOURCE_LIST.key}"
+        s"A stream is not supported beside ${table.table.name} while Spark reads it by its second interface, because that " +
+          s"keeps its first list of the files: put the format into ${SQLConf.USE_V1_SOURCE_LIST.key}"
       )
     case _ => None
   }
@@ -114,20 +114,12 @@ object FreshFiles {
       classOf[MetadataLogFileIndex]
     ).contains(files.location.getClass)
 
-  /** The paths to list beside that in the options: those of which it is known how they were written.
-    *
-    * The list itself holds what a pattern matched; the pattern is in the options, or in the text of the
-    * query.
+  /** The paths to list beside that in the options, if it is known how they were written: the list holds
+    * only what a pattern matched.
     */
   private def paths(relation: LogicalRelation, files: HadoopFsRelation): Option[Seq[String]] =
     if (CaseInsensitiveMap(files.options).contains(PathOption)) Some(Nil)
-    else
-      written(relation)
-        .orElse(files.location.rootPaths match {
-          case Seq(only) => Some(only.toString)
-          case _ => None
-        })
-        .map(Seq(_))
+    else written(relation).map(Seq(_))
 
   /** The path of {{{parquet.`path`}}}, as it stands in the query. */
   private def written(relation: LogicalRelation): Option[String] = {
