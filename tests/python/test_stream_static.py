@@ -7,6 +7,7 @@ Oracle: for as-of and temporal joins a loop over all pairs of rows; for plain jo
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -220,6 +221,27 @@ def test_a_table_with_more_columns_is_read_and_one_that_has_lost_a_column_is_an_
         orders.add(NEXT_ORDERS)
         gone = "rates have changed while it is joined with a stream: seq of the type INT is gone"
         with pytest.raises(StreamingQueryException, match=gone):
+            query.processAllAvailable()
+
+
+@pytest.mark.parametrize("is_path", [False, True])
+def test_a_table_or_a_folder_that_is_gone_ends_the_query(
+    session: SparkSession, writer: SparkSession, orders: Orders, tmp_path: Path, is_path: bool
+) -> None:
+    path = tmp_path / "rates"
+    values(writer, FIRST_RATES).write.parquet(str(path))
+    session.sql(f"CREATE TABLE passing USING parquet LOCATION '{path}'")
+    table = f"parquet.`{path}`" if is_path else "passing"
+    sql = f"SELECT o.id, r.rate FROM {{o}} o LEFT ASOF JOIN {table} r {MATCH}"
+    with running(session.sql(sql, o=orders.df)) as query:
+        orders.add(FIRST_ORDERS)
+        read(query, session)
+        writer.sql("DROP TABLE passing")
+        shutil.rmtree(path)
+        orders.add(NEXT_ORDERS)
+        with pytest.raises(
+            StreamingQueryException, match=r"PATH_NOT_FOUND|TABLE_OR_VIEW_NOT_FOUND"
+        ):
             query.processAllAvailable()
 
 
