@@ -100,6 +100,22 @@ def test_the_python_of_the_guide_runs(spark: SparkSession, page: str) -> None:
             exec(block.replace('plait.session(master="local[2]")', "plait.session()"), names)
 
 
+@pytest.mark.parametrize("page", ["asof-join", "temporal-join"])
+def test_the_streams_of_the_guide_give_the_rows_that_are_shown(
+    spark: SparkSession, page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    ((block, shown),) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, FLAGS)
+    session = spark.newSession()
+    try:
+        with settings(session, {"spark.sql.shuffle.partitions": 1}):
+            exec(block, {"spark": session})
+    finally:
+        for table in re.findall(r"CREATE TABLE (\w+)", block):
+            session.sql(f"DROP TABLE IF EXISTS {table}")
+    assert capsys.readouterr().out.strip() == shown.strip()
+
+
 def without_numbers(text: str) -> str:
     return re.sub(r"#\d+L?", "", text)
 

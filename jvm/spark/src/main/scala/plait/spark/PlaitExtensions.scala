@@ -19,7 +19,9 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveWindowTime             Spark has found no column of that name
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
+  * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetVersionTables           what hints said is used; nothing is cached yet
+  * plan normalization       ReadTablesAnew                once a micro-batch; nothing is found in the cache yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
@@ -67,6 +69,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
+    extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
     extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
     extensions.injectCheckRule(_ => StreamJoinCheck)
@@ -74,6 +77,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
     extensions.injectPlannerStrategy(_ => StreamJoinStrategy)
     extensions.injectPlanNormalizationRule(_ => ForgetVersionTables)
+    extensions.injectPlanNormalizationRule(new ReadTablesAnew(_))
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectPreCBORule(_ => SplitAsOfJoin)
     extensions.injectResolutionRule(_ => OrderedTables)

@@ -30,7 +30,12 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
           condition.resolved && SaidVersions.areResolved(right) =>
       joinType match {
         case Inner | LeftOuter | LeftSemi | LeftAnti =>
-          join.copy(condition = chosen(condition, left, right).reduceOption(And(_, _)))
+          if (right.isStreaming && !left.isStreaming)
+            throw ClauseError(AsOfJoinCheck.OfTable, join.origin)
+          join.copy(
+            right = ReadAnew.beside(left, right),
+            condition = chosen(condition, left, right).reduceOption(And(_, _))
+          )
         case other =>
           throw ClauseError(
             s"FOR SYSTEM_TIME AS OF joins may be INNER, LEFT, LEFT SEMI or LEFT ANTI, not ${other.sql}",

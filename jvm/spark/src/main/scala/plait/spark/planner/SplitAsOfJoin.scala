@@ -63,8 +63,9 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     val ofPair = conditions.accepts.orElse(conditions.holds.filter(_ => keepsRight(join)))
     val isAlways = settings.joinStrategy == JoinStrategyChoice.Always
     val rows = for (l <- rowsOf(join.left); r <- rowsOf(join.right)) yield l + r
-    ofPair
-      .map(c => WhyNot.RefusesPairs(c.sql))
+    Option
+      .when(join.isStreaming)(WhyNot.StreamingInput())
+      .orElse(ofPair.map(c => WhyNot.RefusesPairs(c.sql)))
       .orElse(Option.when(!isRanked(join))(WhyNot.UnrankedMatch(join.best.right.dataType.sql)))
       .orElse(
         Option.when(join.best.left.references.isEmpty)(WhyNot.OneMatchValue(join.best.left.sql))
