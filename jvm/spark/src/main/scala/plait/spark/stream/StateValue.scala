@@ -60,7 +60,7 @@ final private[stream] class StateValue {
   def rows(field: Int, source: Array[Byte], ends: Array[Int], count: Int): Unit = {
     val length = if (count == 0) 0 else ends(count - 1)
     val start = beginArray(count, 8)
-    room(length)
+    room(8 * count + length)
     val header = StateValue.arrayHeader(count)
     var i = 0
     var from = 0
