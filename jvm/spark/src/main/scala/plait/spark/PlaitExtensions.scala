@@ -20,6 +20,7 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveWindowedTable          the table of a window function is known
   * resolution               ResolveWindowTime             Spark has found no column of that name
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
+  * after resolution         MissingMatchCondition         the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetVersionTables           what hints said is used; nothing is cached yet
@@ -73,6 +74,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(new ResolveWindowedTable(_))
     extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
+    extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
