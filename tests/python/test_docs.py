@@ -54,8 +54,9 @@ def test_the_rows_shown_behind_a_query_are_those_that_come(spark: SparkSession, 
             assert df._jdf.showString(20, 0, False).strip() == rows.strip(), block
 
 
-def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession) -> None:
-    page = ROOT / "docs" / "interval-join.md"
+@pytest.mark.parametrize("name", ["interval-join", "asof-join"])
+def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession, name: str) -> None:
+    page = ROOT / "docs" / f"{name}.md"
     session = spark.newSession()
     *tables, explain = [s for s in statements(page) if s.startswith(("CREATE TEMP", "EXPLAIN"))]
     for sql in tables:
