@@ -183,6 +183,15 @@ def test_the_newest_version_needs_no_order(session: SparkSession) -> None:
     assert "Sort " not in plan
 
 
+def test_a_setting_that_is_none_is_told_with_the_nearest_one(session: SparkSession) -> None:
+    unknown = session._jvm.plait.spark.PlaitConf.unknown  # type: ignore[union-attr]
+    key = "spark.plait.join.stratgy"
+    assert f"There is no setting {key}, and it does nothing." in str(unknown(key))
+    assert "Did you mean spark.plait.join.strategy? Plait's settings are" in str(unknown(key))
+    assert unknown("spark.plait.enabled").isEmpty()
+    assert unknown("spark.other").isEmpty()
+
+
 def test_a_python_function_of_both_sides_is_refused_where_it_would_choose(
     session: SparkSession,
 ) -> None:

@@ -127,6 +127,10 @@ def test_the_guide_and_the_readme_name_every_setting_with_its_default() -> None:
     guide = dict(KEYS.findall((ROOT / "docs/tuning.md").read_text()))
     assert set(guide) == there_are
     assert dict(KEYS.findall((ROOT / "README.md").read_text())) == guide
+    known = re.search(r"val Keys.*?\)", source, FLAGS)
+    constants = re.findall(r'val (\w+) = "spark\.plait\.', source)
+    assert known
+    assert re.findall(r"[A-Z]\w+(?=[,)])", known[0]) == constants, "each is known to be one"
     for key, default in guide.items():
         assert re.search(rf"^ +\* {re.escape(key)} +{default} ", source, re.MULTILINE), key
 

@@ -49,6 +49,7 @@ import plait.spark.sql.PlaitParser
   * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
   * check of the analysis    AsOfJoinCheck                 it is known what is a stream
   * check of the analysis    WindowJoinCheck               shapes of windows are still known
+  * check of the analysis    SettingsCheck                 once a query, where the session's are at hand
   * check of the analysis    UnusedClauseCheck             what no join has taken up by now, none will
   * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
@@ -91,6 +92,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectCheckRule(_ => OrderedByCheck)
     extensions.injectCheckRule(_ => AsOfJoinCheck)
     extensions.injectCheckRule(_ => WindowJoinCheck)
+    extensions.injectCheckRule(_ => SettingsCheck)
     extensions.injectCheckRule(_ => UnusedClauseCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
