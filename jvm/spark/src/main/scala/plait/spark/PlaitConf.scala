@@ -145,8 +145,17 @@ object PlaitConf {
   val PlanningOnError = "spark.plait.planning.on-error"
 
   /** All of them. */
-  val Keys: Seq[String] =
-    Seq(Enabled, JoinStrategy, OnViolation, LogProbes, TraceBuffered, PlanningOnError)
+  val Keys: Seq[String] = Seq(
+    Enabled,
+    JoinStrategy,
+    OnViolation,
+    Frontier,
+    Unbounded,
+    Late,
+    LogProbes,
+    TraceBuffered,
+    PlanningOnError
+  )
 
   /** What is to be said of a key that is none of them, but is written as if it were. */
   def unknown(key: String): Option[String] =
