@@ -137,7 +137,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
   )
 
   private def noLongerSaid(lost: LostVersions, time: SystemTime) = ClauseError(
-    s"The hint ${lost.part} was given to rows below ${lost.operation}, whose rows are others, so it does not hold " +
+    s"The hint ${lost.part} was given to rows below ${lost.operation}, which does not pass it on, so it does not hold " +
       s"of the right side: give it to the right side itself, as ${lost.part}(r, ...) behind SELECT, or " +
       s"df.hint(\"${lost.part}\", ...) as the last step",
     time.origin

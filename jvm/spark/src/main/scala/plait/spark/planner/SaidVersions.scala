@@ -3,6 +3,7 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.execution.LogicalRDD
 
 import plait.spark.plan.{LostVersions, NamedVersions, OrderedBy, VersionTable}
 
@@ -32,6 +33,9 @@ final class SaidVersions(query: Long => Option[LogicalPlan]) {
     case WithCTE(plan, queries) => within(queries).of(plan).copy(child = rows)
     case union: Union => ofAll(union)
     case _ if SaidVersions.keepsRows(rows) => of(rows.children.head).copy(child = rows)
+    case checkpoint: LogicalRDD =>
+      val parts = CheckpointedVersions.lost(checkpoint).map(LostVersions(_, "a checkpoint"))
+      VersionTable.none(rows).copy(lost = parts)
     case other => lost(other, other.collect { case table: VersionTable => table }, Nil)
   }
 
