@@ -18,6 +18,14 @@ def is_connect(spark: SparkSession) -> bool:
     return not hasattr(spark, "_jvm")
 
 
+def is_same(one: SparkSession, other: SparkSession) -> bool:
+    """Whether two objects of Python's are one session."""
+    if is_connect(one) or is_connect(other):
+        of_client = [getattr(session, "session_id", None) for session in (one, other)]
+        return of_client[0] is not None and of_client[0] == of_client[1]
+    return bool(one._jsparkSession.equals(other._jsparkSession))
+
+
 def report(spark: SparkSession) -> Any:
     """Return the Scala object ``PlaitReport`` of a session that carries Plait's jar."""
     return _scala_object(spark, "PlaitReport", "pruning reports")

@@ -77,6 +77,15 @@ def test_nearest_without_exact_matches_takes_the_nearest_other_value(
         ),
         ("semi", [(5, 20)]),
         ("anti", [(1, 10), (5, 30), (None, 50)]),
+        ("left_semi", [(5, 20)]),
+        ("LeftAnti", [(1, 10), (5, 30), (None, 50)]),
+        (
+            "outer",
+            [
+                *[(5, 20, 3), (3, None, 1), (5, None, 2), (8, None, 4), (6, None, 5)],
+                *[(1, 10, None), (5, 30, None), (None, 50, None)],
+            ],
+        ),
     ],
 )
 def test_how_says_whose_rows_without_a_partner_come_out(
@@ -86,7 +95,7 @@ def test_how_says_whose_rows_without_a_partner_come_out(
         trades.where("k IS NOT NULL"), quotes.where("k IS NOT NULL"), on="ts", by="k", how=how
     )
     assert rows(df.drop("k")) == Counter(expected)
-    is_filled = how in ("semi", "anti") or not df.where("k IS NULL").count()
+    is_filled = len(df.columns) == 2 or not df.where("k IS NULL").count()
     assert is_filled, "a right row has its key in the one column of both"
 
 
@@ -104,6 +113,10 @@ def test_ties_are_the_callers_to_order(trades: DataFrame, quotes: DataFrame) -> 
         (pd.Timedelta("5min"), True),
         ("INTERVAL 4 MINUTES", False),
         ("INTERVAL '5' MINUTE", True),
+        ("5 minutes", True),
+        ("5min", True),
+        ("299999ms", False),
+        ("4 min 59.999999 s", False),
         (None, True),
     ],
 )

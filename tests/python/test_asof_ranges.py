@@ -124,3 +124,28 @@ def test_an_empty_side_is_no_trouble(spark: SparkSession, empty: str) -> None:
         with settings(spark, ALWAYS):
             rows = spark.sql(query).collect()
         assert len(rows) == (3000 if empty == "l" else 4000)
+
+
+def test_where_to_cut_is_found_without_running_the_joins_below(spark: SparkSession) -> None:
+    chain = "l LEFT ASOF JOIN r MATCH_CONDITION (l.t >= r.t)"
+    for i in range(3):
+        chain += f" LEFT ASOF JOIN r AS r{i} MATCH_CONDITION (l.t >= r{i}.t)"
+    query = f"SELECT l.id, r.v, r0.v, r1.v, r2.v FROM {chain}"
+    expected = answer(spark.sql(query))
+    with settings(spark, ALWAYS):
+        df = spark.sql(query)
+        assert answer(df) == expected
+        nodes = [row for row in plait.explain(df) if row.node.startswith("AsOfJoin")]
+        assert [row.side for row in nodes].count("left") == 4, "each join is in the plan once"
+        assert explained(df).count("in 4 ranges") == 8
+
+
+def test_sides_that_are_computed_are_not_computed_twice_for_the_cuts(spark: SparkSession) -> None:
+    spark.range(400_000).selectExpr("id % 300000 AS k", "id AS t").createOrReplaceTempView("big")
+    latest = "(SELECT k, max(t) AS m FROM big GROUP BY k)"
+    both = f"SELECT a.k FROM {latest} a ASOF JOIN {latest} b MATCH_CONDITION (a.m >= b.m)"
+    assert "[COSTLY_CUTS]" in explained(spark.sql(both))
+    with settings(spark, ALWAYS):
+        assert "in 4 ranges" in explained(spark.sql(both))
+    one = f"SELECT a.k FROM {latest} a ASOF JOIN big b MATCH_CONDITION (a.m >= b.t)"
+    assert "in 4 ranges" in explained(spark.sql(one)), "the cuts are those of the table"

@@ -181,3 +181,29 @@ def test_the_newest_version_needs_no_order(session: SparkSession) -> None:
     plan = found._jdf.queryExecution().executedPlan().toString()
     assert "in any order, pruned by newest m.t" in plan
     assert "Sort " not in plan
+
+
+def test_a_setting_that_is_none_is_told_with_the_nearest_one(session: SparkSession) -> None:
+    unknown = session._jvm.plait.spark.PlaitConf.unknown  # type: ignore[union-attr]
+    key = "spark.plait.join.stratgy"
+    assert f"There is no setting {key}, and it does nothing." in str(unknown(key))
+    assert "Did you mean spark.plait.join.strategy? Plait's settings are" in str(unknown(key))
+    assert unknown("spark.plait.enabled").isEmpty()
+    assert unknown("spark.other").isEmpty()
+
+
+def test_a_python_function_of_both_sides_is_refused_where_it_would_choose(
+    session: SparkSession,
+) -> None:
+    session.udf.register("near", lambda a, b: True, "boolean")
+    on = "l.k = r.k AND near(l.id, r.id)"
+    for how in ("", "LEFT"):
+        with pytest.raises(ParseException, match=r"near\(id, id\) in ON .* takes columns of both"):
+            session.sql(f"SELECT * FROM l {how} ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON {on}")
+    checked = "SELECT * FROM l {} JOIN r FOR SYSTEM_TIME AS OF l.ts ON " + on
+    versions = checked.replace("SELECT", "SELECT /*+ VERSIONED(r, ts) */")
+    plan = session.sql(versions.format(""))._jdf.queryExecution().optimizedPlan().toString()
+    assert "BatchEvalPython" in plan
+    assert "AsOfJoin" in plan.split("BatchEvalPython")[1], "after the choice"
+    with pytest.raises(ParseException, match=r"of the type LEFT OUTER takes columns of both"):
+        session.sql(versions.format("LEFT"))

@@ -54,8 +54,9 @@ def test_the_rows_shown_behind_a_query_are_those_that_come(spark: SparkSession, 
             assert df._jdf.showString(20, 0, False).strip() == rows.strip(), block
 
 
-def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession) -> None:
-    page = ROOT / "docs" / "interval-join.md"
+@pytest.mark.parametrize("name", ["interval-join", "asof-join"])
+def test_the_explain_of_the_guide_is_what_the_plan_says(spark: SparkSession, name: str) -> None:
+    page = ROOT / "docs" / f"{name}.md"
     session = spark.newSession()
     *tables, explain = [s for s in statements(page) if s.startswith(("CREATE TEMP", "EXPLAIN"))]
     for sql in tables:
@@ -126,6 +127,10 @@ def test_the_guide_and_the_readme_name_every_setting_with_its_default() -> None:
     guide = dict(KEYS.findall((ROOT / "docs/tuning.md").read_text()))
     assert set(guide) == there_are
     assert dict(KEYS.findall((ROOT / "README.md").read_text())) == guide
+    known = re.search(r"val Keys.*?\)", source, FLAGS)
+    constants = re.findall(r'val (\w+) = "spark\.plait\.', source)
+    assert known
+    assert re.findall(r"[A-Z]\w+(?=[,)\n])", known[0]) == constants, "each is known to be one"
     for key, default in guide.items():
         assert re.search(rf"^ +\* {re.escape(key)} +{default} ", source, re.MULTILINE), key
 

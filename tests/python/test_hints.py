@@ -9,7 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.python.frames import Rows, frame, rows
+from tests.python.frames import Rows, at, frame, rows
 
 import plait
 
@@ -94,6 +94,18 @@ def test_a_column_that_is_left_out_cannot_say_what_the_versions_are(
     hinted = rates.hint("VERSIONED", "since").select("c", "rate")
     with pytest.raises(Exception, match=r"by its column since, which it does not select.*c, rate"):
         picked(orders, hinted)
+
+
+def test_a_hint_that_a_checkpoint_has_lost_is_missed(spark: SparkSession) -> None:
+    orders = frame(spark, [("EUR", at(9), 1)], "c string, t timestamp, id int")
+    versions = [("EUR", at(1), 110, "+"), ("EUR", at(8), 140, "-D")]
+    rates = frame(spark, versions, "c string, since timestamp, rate int, op string")
+    hinted = rates.hint("VERSION_DELETED", "op = '-D'")
+    kept = hinted.localCheckpoint()
+    with pytest.raises(Exception, match=r"VERSION_DELETED was given to rows below a checkpoint"):
+        picked(orders, kept)
+    assert picked(orders, kept.hint("VERSION_DELETED", "op = '-D'")) == {1: None}
+    assert picked(orders, rates.localCheckpoint()) == {1: 140}, "of these nothing was said"
 
 
 def test_a_hint_changes_no_row_of_the_dataframe_itself(rates: DataFrame) -> None:

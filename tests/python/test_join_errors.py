@@ -11,7 +11,7 @@ import pytest
 import plait
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
             r"no column 'x', which by names",
         ),
         (
-            lambda t, q: t.plait.asof_join(q, on="ts", how="outer"),
-            r"how is 'outer': it may be inner, .*full",
+            lambda t, q: t.plait.asof_join(q, on="ts", how="cross"),
+            r"how is 'cross': it may be inner, .*full",
         ),
         (
             lambda t, q: t.plait.asof_join(q, on="ts", direction="up"),
@@ -86,7 +86,54 @@ if TYPE_CHECKING:
             lambda t, q: t.plait.temporal_join(
                 q, "k", left_time="ts", version_time="ts", how="full"
             ),
-            r"inner, left",
+            r"how is 'full', and a temporal join is inner or left: a version is looked up",
+        ),
+        (
+            lambda t, q: t.plait.temporal_join(q, "k", left_time="ts", how="left_anti"),
+            r"inner or left: take how='left' and filter",
+        ),
+        (
+            lambda t, q: t.plait.temporal_join(q, "k", left_time="ts", ties="bid"),
+            r"give version_time too, or say both by the hint",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on=t.ts),
+            r"on takes names of columns as texts.* Column",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", by=[t.k]),
+            r"by takes names of columns as texts.* Column: give its name",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", left_by=t.k, right_by=q.k),
+            r"left_by takes names of columns as texts",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time=t.ts, right_time="ts", lower=0, upper=1
+            ),
+            r"left_time takes names of columns as texts",
+        ),
+        (lambda t, q: t.plait.asof_join(q, on="ts", by=3), r"by takes names .*of type int"),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", suffixes="_r"),
+            r"suffixes is '_r': it is a pair of texts",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", suffixes=("_a", "_b", "_c")),
+            r"it is a pair of texts",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="5 parsecs"),
+            r"'parsecs' is no unit of time: it may be us, ms,",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="5 ns"),
+            r"'ns' is no unit of time",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="0.5 us"),
+            r"times end at microseconds",
         ),
         (
             lambda t, q: plait.asof_join(t, q.toPandas(), on="ts"),
@@ -106,3 +153,17 @@ def test_an_error_says_what_was_wrong_and_what_there_is(
 ) -> None:
     with pytest.raises(plait.PlaitError, match=said):
         call(trades, quotes)
+
+
+def test_data_frames_of_two_sessions_are_not_joined(spark: SparkSession) -> None:
+    other = spark.newSession().range(3)
+    with pytest.raises(plait.PlaitError, match="of two Spark sessions"):
+        plait.asof_join(spark.range(3), other, on="id")
+
+
+def test_data_frames_of_both_kinds_of_session_are_not_joined(
+    spark: SparkSession, connect: SparkSession
+) -> None:
+    with pytest.raises(plait.PlaitError, match="of two Spark sessions"):
+        plait.asof_join(connect.range(3), spark.range(3), on="id")
+    assert plait.asof_join(connect.range(3), connect.range(2), on="id").count() == 3

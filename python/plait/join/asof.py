@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.join.sides import HOW, Distance, Names, Sides, Suffixes, choice, distance, join, of
+from plait.join.sides import HOW, Distance, Names, Sides, Suffixes, choice, distance, join, kind, of
 from plait.join.sides import names as listed
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def asof_join(
     of right rows with equal values the last wins by ``ties`` (columns of the right side, also as
     "price DESC"), then by the right side's columns from left to right: rows have no place here.
     """
-    choice("how", how, HOW)
+    how = kind(how)
     exact, open_end = OPERATORS[choice("direction", direction, OPERATORS)]
     sides = Sides(left, right)
     if len(pair := sides.pairs("on", on, left_on, right_on)) != 1:
@@ -69,8 +69,8 @@ def asof_join(
         match = f" {exact if allow_exact_matches else open_end} ".join(values)
     if tolerance is not None:
         match += f" TOLERANCE {distance('tolerance', tolerance)}"
-    if ties:
-        match += f" TIES ORDER BY {', '.join(_order(sides, tie) for tie in listed(ties))}"
+    if orders := [_order(sides, tie) for tie in listed("ties", ties)]:
+        match += f" TIES ORDER BY {', '.join(orders)}"
     return sides.run(
         f"SELECT {sides.selected(how, suffixes, pair)} FROM {{l}} AS l "
         f"{HOW[how]} ASOF JOIN {{r}} AS r MATCH_CONDITION ({match}){join(conditions)}"

@@ -9,7 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.join.sides import ENDS, HOW, Distance, Names, Sides, Suffixes, choice, distance, join, of
+from plait.join.sides import (
+    ENDS,
+    HOW,
+    Distance,
+    Names,
+    Sides,
+    Suffixes,
+    choice,
+    distance,
+    join,
+    kind,
+    of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +48,7 @@ def interval_join(
     is none. Times may be numbers too, with numbers as bounds. ``closed`` says which ends belong to
     the interval: both, left, right or neither. See ``plait.join`` for what all joins share.
     """
-    choice("how", how, HOW)
+    how = kind(how)
     ends = ENDS[choice("closed", closed, ENDS)]
     sides = Sides(left, right)
     sides.key_by(by, left_by, right_by)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.join.sides import ENDS, HOW, Names, Sides, Suffixes, choice, join, of
+from plait.join.sides import ENDS, HOW, Names, Sides, Suffixes, choice, join, kind, of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,7 +40,7 @@ def range_join(
 
     The caller has ranges that do not end before they begin: others are compared all the same.
     """
-    choice("how", how, HOW)
+    how = kind(how)
     at_or_after, at_or_before = ENDS[choice("closed", closed, ENDS)]
     sides = Sides(left, right)
     sides.key_by(by, left_by, right_by)

@@ -11,11 +11,13 @@ so all other braces of a query's text are doubled: names by ``name`` and ``of``,
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeAlias
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait import _jvm
 from plait.errors import PlaitError
@@ -37,9 +39,29 @@ HOW = {
     "semi": "LEFT SEMI",
     "anti": "LEFT ANTI",
 }
+# The same in other words of pandas and Spark; case, `_` and spaces do not count.
+SAME_HOW = {"outer": "full", "fullouter": "full", "leftouter": "left", "rightouter": "right"}
+SAME_HOW |= {"leftsemi": "semi", "leftanti": "anti"}
 OF_LEFT = ("semi", "anti")
 # By `closed`: what a value is of its lower end, and of its upper one.
 ENDS = {"both": (">=", "<="), "left": (">=", "<"), "right": (">", "<="), "neither": (">", "<")}
+
+
+# Lengths of time as people and pandas write them, in microseconds.
+UNITS = {
+    **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), 1),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1_000),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1_000_000),
+    **dict.fromkeys(("min", "minute", "minutes"), 60_000_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000_000),
+    **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400_000_000),
+}
+AMOUNT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([^\W\d_]+)\s*")
+LENGTH = re.compile(rf"\s*(?:{AMOUNT.pattern})+")
+# SQL's own: the type of a number, as 5L, and lengths that are no number of microseconds.
+OF_NUMBERS = ("L", "S", "Y", "D", "F", "BD")
+OF_CALENDAR = ("month", "months", "year", "years")
 
 
 def braced(text: str) -> str:
@@ -72,24 +94,85 @@ def choice(parameter: str, value: str, choices: Iterable[str]) -> str:
     return value
 
 
+def kind(how: str, kinds: Mapping[str, str] = HOW) -> str:
+    """Return the join type in our word, or say what the types are.
+
+    >>> kind("outer"), kind("left_semi"), kind("Left")
+    ('full', 'semi', 'left')
+    """
+    plain = how.casefold().replace("_", "").replace(" ", "") if isinstance(how, str) else ""
+    found = SAME_HOW.get(plain, plain)
+    return found if found in kinds else choice("how", how, kinds)
+
+
 def distance(parameter: str, value: Distance) -> str:
-    """Return a distance as SQL; texts are SQL already.
+    """Return a distance as SQL; texts are lengths of time, or SQL already.
 
     >>> print(distance("tolerance", 5), distance("tolerance", "INTERVAL 5 SECONDS"))
     5 INTERVAL 5 SECONDS
+    >>> distance("tolerance", "2ms")
+    "INTERVAL '0.002000' SECOND"
     """
     if isinstance(value, str):
         if not value.strip():
-            raise PlaitError(f"{parameter} is empty: write SQL as 'INTERVAL 5 SECONDS'.")
-        return braced(value)
+            raise PlaitError(f"{parameter} is empty: write '5 seconds' or 'INTERVAL 5 SECONDS'.")
+        return length(parameter, value) or braced(value)
     if value is None or isinstance(value, bool):
-        raise PlaitError(f"{parameter} is {value!r}: a number, a timedelta or SQL text is needed.")
+        raise PlaitError(
+            f"{parameter} is {value!r}: a number, a timedelta or a text as '5 minutes' is needed."
+        )
     return literal(value)
 
 
-def names(value: Names | None) -> list[str]:
+def length(parameter: str, text: str) -> str | None:
+    """Return a length of time as SQL, or None if the text is written otherwise.
+
+    >>> print(length("size", "1 hour 30 min"), length("size", "1 month"), length("size", "5"))
+    INTERVAL '5400.000000' SECOND INTERVAL '1 month' None
+    """
+    if not LENGTH.fullmatch(text):
+        return None
+    found = AMOUNT.findall(text)
+    if any(unit.upper() in OF_NUMBERS and unit not in UNITS for _, unit in found):
+        return None
+    if any(unit.casefold() in OF_CALENDAR for _, unit in found):
+        return f"INTERVAL {literal(text.strip())}"
+    for _, unit in found:
+        if unit.casefold() not in UNITS:
+            raise PlaitError(
+                f"{parameter} is {text!r}, and {unit!r} is no unit of time: it may be "
+                "us, ms, s, min, h, d, w, or a word as minutes."
+            )
+    micros = sum(Decimal(number) * UNITS[unit.casefold()] for number, unit in found)
+    if micros != int(micros):
+        raise PlaitError(f"{parameter} is {text!r}: Spark's times end at microseconds.")
+    return literal(timedelta(microseconds=int(micros)))
+
+
+def names(parameter: str, value: Names | None) -> list[str]:
     """Return one name, several or none as a list."""
-    return [value] if isinstance(value, str) else list(value or ())
+    if value is None or isinstance(value, str):
+        return [] if value is None else [value]
+    if is_column(value) or not isinstance(value, Iterable):
+        raise no_name(parameter, value)
+    for one in (found := list(value)):
+        if not isinstance(one, str):
+            raise no_name(parameter, one)
+    return found
+
+
+def is_column(value: object) -> bool:
+    """Whether it is a Column of Spark, classic or of Spark Connect."""
+    return type(value).__name__ == "Column"
+
+
+def no_name(parameter: str, given: object) -> PlaitError:
+    """Say that a name is wanted."""
+    instead = ": give its name, and compute what is no column before, by withColumn"
+    return PlaitError(
+        f"{parameter} takes names of columns as texts, and {given!r} is of type "
+        f"{type(given).__name__}{instead if is_column(given) else ''}."
+    )
 
 
 def join(conditions: Iterable[str]) -> str:
@@ -122,6 +205,12 @@ class Sides:
             if not hasattr(df, "sparkSession") or not hasattr(df, "columns"):
                 raise PlaitError(_no_data_frame(side, df))
         _jvm.require(left.sparkSession)
+        if not _jvm.is_same(left.sparkSession, right.sparkSession):
+            raise PlaitError(
+                "left and right are DataFrames of two Spark sessions, and Spark joins those of "
+                "one: make both with the same session, or write one to a table and read it in "
+                "the other."
+            )
         self.left, self.right = left, right
         self.columns = {"left": list(left.columns), "right": list(right.columns)}
         self.keys: list[Key] = []
@@ -137,6 +226,8 @@ class Sides:
 
     def column(self, side: str, called: str, parameter: str) -> str:
         """Return the name as the side writes it, or say which columns there are."""
+        if not isinstance(called, str):
+            raise no_name(parameter, called)
         columns = self.columns[side]
         for column in columns:
             if self._fold(called) == self._fold(column):
@@ -155,7 +246,8 @@ class Sides:
                 f"{parameter} names columns of both sides: give either {parameter}, or "
                 f"left_{parameter} and right_{parameter}."
             )
-        of_left, of_right = names(left), names(right)
+        of_left = names(f"left_{parameter}", left)
+        of_right = names(f"right_{parameter}", right)
         if len(of_left) != len(of_right):
             raise PlaitError(
                 f"left_{parameter} names {len(of_left)} columns and right_{parameter} "
@@ -163,7 +255,7 @@ class Sides:
             )
         keys = [
             Key(self.column("left", x, parameter), self.column("right", x, parameter), merged=True)
-            for x in names(both)
+            for x in names(parameter, both)
         ]
         for x, y in zip(of_left, of_right, strict=True):
             a = self.column("left", x, f"left_{parameter}")
@@ -185,6 +277,7 @@ class Sides:
         Of the pairs in ``also`` comes one column too, if they are ``merged``: the left row's, or
         where there is none the right row's.
         """
+        _require_pair(suffixes)
         if how in OF_LEFT:
             return ", ".join(of("l", column) for column in self.columns["left"])
         merged = {key.left: key.right for key in (*self.keys, *also) if key.merged}
@@ -218,6 +311,15 @@ class Sides:
     def run(self, query: str) -> DataFrame:
         """Let Spark read a query in which ``{l}`` and ``{r}`` are the DataFrames."""
         return self.left.sparkSession.sql(query, l=self.left, r=self.right)
+
+
+def _require_pair(suffixes: Any) -> None:
+    is_pair = isinstance(suffixes, tuple | list) and len(suffixes) == len(("left", "right"))
+    if not is_pair or not all(suffix is None or isinstance(suffix, str) for suffix in suffixes):
+        raise PlaitError(
+            f"suffixes is {suffixes!r}: it is a pair of texts, for the left side's columns and the "
+            "right side's, as ('_x', '_y'); one of them may be None."
+        )
 
 
 def _merged(how: str, left: str, right: str) -> str:

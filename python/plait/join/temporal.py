@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.join.sides import Names, Sides, Suffixes, braced, choice, join, name, names, of
+from plait.join.sides import HOW as KINDS
+from plait.join.sides import Names, Sides, Suffixes, braced, join, kind, name, names, no_name, of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 HOW = {"inner": "INNER", "left": "LEFT"}
+PROCTIME = "PROCTIME()"
 
 
 def temporal_join(
@@ -24,7 +26,7 @@ def temporal_join(
     by: Names | None = None,
     *,
     left_time: str,
-    version_time: str,
+    version_time: str | None = None,
     ties: Names | None = None,
     deleted: str | None = None,
     left_by: Names | None = None,
@@ -37,26 +39,56 @@ def temporal_join(
     The right side holds the versions of each key: a version is valid from its ``version_time``
     until that of the next. Of versions of one time the last by the columns ``ties`` is valid.
     ``deleted`` is a column or a condition of the right side, as "op = '-D'": where it is TRUE the
-    key has no version from then on. ``how`` is left or inner. See ``plait.join`` for what all joins
-    share.
+    key has no version from then on. What is not given here is what the right side's hints
+    (``VERSIONED``, ``VERSION_DELETED``) or its table's properties say; a ``left_time`` of
+    "PROCTIME()" takes the newest version. ``how`` is left or inner. See ``plait.join`` for what all
+    joins share.
     """
-    choice("how", how, HOW)
+    how = _kind(how)
     sides = Sides(left, right)
     sides.key_by(by, left_by, right_by)
     if not sides.keys:
         raise PlaitError("A temporal join needs the key of the versions: give by.")
-    time = of("l", sides.column("left", left_time, "left_time"))
-    order = [sides.column("right", version_time, "version_time")]
-    order += [sides.column("right", tie, "ties") for tie in names(ties)]
-    hints = [f"VERSIONED(r, {', '.join(map(name, order))})"]
+    time = _time(sides, left_time)
+    order = [sides.column("right", tie, "ties") for tie in names("ties", ties)]
+    hints = []
+    if version_time is not None:
+        order = [sides.column("right", version_time, "version_time"), *order]
+        hints.append(f"VERSIONED(r, {', '.join(map(name, order))})")
+    elif order:
+        raise PlaitError(
+            "ties order the versions of one time: give version_time too, or say both by the hint "
+            'right.hint("VERSIONED", time, *ties).'
+        )
     if deleted is not None:
         hints.append(f"VERSION_DELETED(r, ({_condition(sides, deleted)}))")
+    hinted = f"/*+ {', '.join(hints)} */ " if hints else ""
     return sides.run(
-        f"SELECT /*+ {', '.join(hints)} */ {sides.selected(how, suffixes)} FROM {{l}} AS l "
+        f"SELECT {hinted}{sides.selected(how, suffixes)} FROM {{l}} AS l "
         f"{HOW[how]} JOIN {{r}} FOR SYSTEM_TIME AS OF {time} AS r{join(sides.equal_keys())}"
     )
 
 
+def _kind(how: str) -> str:
+    """Return the join type, of those that Plait has the two that make sense here."""
+    if (found := kind(how, KINDS)) in HOW:
+        return found
+    instead = {
+        "semi": "take how='inner' and select the left side's columns",
+        "anti": "take how='left' and filter by a column of the version that is NULL",
+    }.get(found, "a version is looked up by a left row, and is no row of its own")
+    raise PlaitError(f"how is {how!r}, and a temporal join is inner or left: {instead}.")
+
+
+def _time(sides: Sides, left_time: str) -> str:
+    is_newest = isinstance(left_time, str) and left_time.replace(" ", "").upper() == PROCTIME
+    if is_newest and left_time not in sides.columns["left"]:
+        return PROCTIME
+    return of("l", sides.column("left", left_time, "left_time"))
+
+
 def _condition(sides: Sides, deleted: str) -> str:
+    if not isinstance(deleted, str):
+        raise no_name("deleted", deleted)
     columns = sides.columns["right"]
     return name(deleted) if deleted in columns else braced(deleted)

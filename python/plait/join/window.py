@@ -13,7 +13,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.join.sides import HOW, Key, Names, Sides, Suffixes, braced, choice, join, name
+from plait.join.sides import (
+    HOW,
+    Key,
+    Names,
+    Sides,
+    Suffixes,
+    braced,
+    join,
+    kind,
+    length,
+    name,
+)
 from plait.sql import literal
 
 if TYPE_CHECKING:
@@ -48,7 +59,7 @@ def window_join(
     A row whose time is NULL, or between the windows of a ``slide`` that is more than ``size``, is
     in no window: it never comes out, whatever ``how`` is.
     """
-    choice("how", how, HOW)
+    how = kind(how)
     sides = Sides(left, right)
     sides.key_by(by, left_by, right_by)
     lengths = {"SLIDE": slide, "SIZE": size, "OFFSET": offset}
@@ -89,11 +100,11 @@ def _interval(parameter: str, value: timedelta | str | None) -> str:
     """Return a length of time as SQL.
 
     >>> _interval("size", "5 minutes"), _interval("size", "INTERVAL 5 MINUTES")
-    ("INTERVAL '5 minutes'", 'INTERVAL 5 MINUTES')
+    ("INTERVAL '300.000000' SECOND", 'INTERVAL 5 MINUTES')
     """
     if isinstance(value, timedelta):
         return literal(value)
     if isinstance(value, str) and value.strip():
         is_sql = re.match(r"\s*INTERVAL\b", value, re.IGNORECASE)
-        return braced(value if is_sql else f"INTERVAL {literal(value)}")
+        return length(parameter, value) or braced(value if is_sql else f"INTERVAL {literal(value)}")
     raise PlaitError(f"{parameter} is {value!r}: a timedelta or a text as '5 minutes' is needed.")

@@ -187,6 +187,15 @@ object WhyNot {
         setting
       )
 
+  /** Where to cut would be found by computing both sides once more. */
+  final case class CostlyCuts(values: String)
+      extends WhyNot(
+        "COSTLY_CUTS",
+        s"it has no equality, and to know where to cut both sides would be computed once more, because $values " +
+          "are of no table below them",
+        values
+      )
+
   final case class FewRows(rows: Long)
       extends WhyNot(
         "FEW_ROWS",

@@ -143,4 +143,24 @@ object PlaitConf {
   val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"
+
+  /** All of them. */
+  val Keys: Seq[String] = Seq(
+    Enabled,
+    JoinStrategy,
+    OnViolation,
+    Frontier,
+    Unbounded,
+    Late,
+    LogProbes,
+    TraceBuffered,
+    PlanningOnError
+  )
+
+  /** What is to be said of a key that is none of them, but is written as if it were. */
+  def unknown(key: String): Option[String] =
+    Option.when(key.startsWith("spark.plait.") && !Keys.contains(key)) {
+      s"There is no setting $key, and it does nothing.${Spelling.asked(key, Keys)} Plait's settings are " +
+        s"${Keys.mkString(", ")}."
+    }
 }

@@ -13,11 +13,14 @@ import plait.spark.sql.PlaitParser
   * parser                   PlaitParser                   statements with a clause of ours; all others go
   *                                                        to the parser that was there before
   * resolution               ResolveUsingMatch             Spark has resolved USING, names not yet
+  * hint resolution          MarkNamedQueries              Spark has replaced the names of WITH
+  * resolution               ResolveNamedQueries           before joins ask what the queries of WITH say
   * resolution               VersionTables                 tables are known, columns not yet bound
   * resolution               ResolveSystemTime             so that Spark gives the times one type
   * resolution               ResolveWindowedTable          the table of a window function is known
   * resolution               ResolveWindowTime             Spark has found no column of that name
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
+  * after resolution         MissingMatchCondition         the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetVersionTables           what hints said is used; nothing is cached yet
@@ -46,6 +49,8 @@ import plait.spark.sql.PlaitParser
   * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
   * check of the analysis    AsOfJoinCheck                 it is known what is a stream
   * check of the analysis    WindowJoinCheck               shapes of windows are still known
+  * check of the analysis    SettingsCheck                 once a query, where the session's are at hand
+  * check of the analysis    UnusedClauseCheck             what no join has taken up by now, none will
   * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
   *                                                        and Spark's rule of skewed joins has run
@@ -63,11 +68,14 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectParser((_, before) => new PlaitParser(before))
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
+    extensions.injectHintResolutionRule(_ => MarkNamedQueries)
+    extensions.injectResolutionRule(_ => ResolveNamedQueries)
     extensions.injectResolutionRule(_ => VersionTables)
     extensions.injectResolutionRule(_ => ResolveSystemTime)
     extensions.injectResolutionRule(new ResolveWindowedTable(_))
     extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
+    extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
@@ -84,6 +92,8 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectCheckRule(_ => OrderedByCheck)
     extensions.injectCheckRule(_ => AsOfJoinCheck)
     extensions.injectCheckRule(_ => WindowJoinCheck)
+    extensions.injectCheckRule(_ => SettingsCheck)
+    extensions.injectCheckRule(_ => UnusedClauseCheck)
     extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
     extensions.injectOptimizerRule(_ => NarrowAsOfJoin)

@@ -131,10 +131,15 @@ case class AsOfJoinExec(
       if (isUnordered) BySide.make(_ => SidePruning.by("in any order", s"newest ${best.right.sql}"))
       else
         BySide(
-          SidePruning.by(s"ordered by ${text(scan.order(best.left))}", best.sql),
-          SidePruning.by(s"ordered by ${text(scan.order(best.right))}; $kept", best.sql)
+          SidePruning.by(ordered(Side.Left), best.sql),
+          SidePruning.by(s"${ordered(Side.Right)}; $kept", best.sql)
         )
     spread.text.fold(sides)(text => sides.map(_.and(text)))
+  }
+
+  private def ordered(side: Side): String = {
+    val reach = if (EndOfTime.isAskedBy(best)) "" else s", reaches ${best.reaches(side)}"
+    s"ordered by ${text(scan.order(values(side)))}$reach"
   }
 
   private def text(order: SortOrder) = s"${order.child.sql} ${order.direction.sql}"

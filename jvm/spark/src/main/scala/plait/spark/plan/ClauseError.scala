@@ -16,6 +16,13 @@ object ClauseError {
   def like(condition: String, parameters: Map[String, String], at: Origin): ParseException =
     CurrentOrigin.withOrigin(at)(new ParseException(at.sqlText, at, condition, parameters))
 
+  /** From one token to another, of a statement whose text may not be known yet. */
+  def origin(from: Token, until: Token): Origin =
+    origin(from).copy(stopIndex = Some(math.max(from.getStopIndex, until.getStopIndex)))
+
+  def origin(from: Token, until: Token, text: String): Origin =
+    origin(from, until).copy(sqlText = Some(text))
+
   def origin(at: Token): Origin = CurrentOrigin.get.copy(
     line = Some(at.getLine),
     startPosition = Some(at.getCharPositionInLine),

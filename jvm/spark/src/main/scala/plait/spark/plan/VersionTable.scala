@@ -21,12 +21,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
   *   columns that name what a row is a version of
   * @param deleted
   *   TRUE of a version that says that there is none
+  * @param lost
+  *   what was said of rows below that these rows are not
   */
 final case class VersionTable(
     since: Option[Expression],
     ties: Seq[SortOrder],
     keys: Seq[Expression],
     deleted: Option[Expression],
+    lost: Seq[LostVersions],
     child: LogicalPlan
 ) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
@@ -39,9 +42,34 @@ final case class VersionTable(
     if (since.isDefined || ties.nonEmpty) ties else other.ties,
     if (keys.nonEmpty) keys else other.keys,
     deleted.orElse(other.deleted),
+    lost ++ other.lost.filterNot(parts contains _.part),
     child
   )
 
+  /** The hints that would say this. */
+  def parts: Seq[String] =
+    (if (since.isDefined || ties.nonEmpty) Seq("VERSIONED") else Nil) ++
+      (if (keys.nonEmpty) Seq("VERSION_KEY") else Nil) ++ deleted.map(_ => "VERSION_DELETED")
+
   override protected def withNewChildInternal(newChild: LogicalPlan): VersionTable =
+    copy(child = newChild)
+}
+
+object VersionTable {
+
+  /** Nothing is said of these rows. */
+  def none(rows: LogicalPlan): VersionTable = VersionTable(None, Nil, Nil, None, Nil, rows)
+}
+
+/** A hint on rows from which an operation makes others: `VERSION_DELETED`, below a `Join`. */
+final case class LostVersions(part: String, operation: String)
+
+/** A query of WITH that is looked up `FOR SYSTEM_TIME AS OF`, until it is known what it says of its
+  * versions: it stands elsewhere in the plan.
+  */
+final case class NamedVersions(child: LogicalPlan) extends UnaryNode {
+  override lazy val resolved: Boolean = false
+  override def output: Seq[Attribute] = child.output
+  override protected def withNewChildInternal(newChild: LogicalPlan): NamedVersions =
     copy(child = newChild)
 }

@@ -29,7 +29,7 @@ object BestMatchOf {
       )
     }
     val ties = clause.ties ++ columns(right, ofRight) ++ Distinction.all(right.output)
-    BestMatch(direction, ofLeft, ofRight, within, ties)
+    BestMatch(direction, ofLeft, ofRight, within, clause.tolerance.map(Tolerance.text), ties)
   }
 
   private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =

@@ -10,7 +10,8 @@ import plait.spark.plan.VersionTable
   * that asks has its answer then, and a DataFrame that is hinted has kept the hint until its last use.
   */
 object ForgetVersionTables extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUpWithSubqueries {
-    case table: VersionTable => table.child
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    if (plan.resolved) CheckpointedVersions.ran(plan)
+    plan.transformUpWithSubqueries { case table: VersionTable => table.child }
   }
 }

@@ -49,7 +49,7 @@ object HintedRelations {
     def from(p: LogicalPlan): Seq[String] = p match {
       case ResolvedHint(named, _) => from(named)
       case OrderedBy(_, _, _, named) => from(named)
-      case VersionTable(_, _, _, _, named) => from(named)
+      case table: VersionTable => from(table.child)
       case named if namesOf(named).isDefined => Seq(namesOf(named).get.last)
       case inner if isQueryOfItsOwn(inner) => Nil
       case other => other.children.flatMap(from)

@@ -21,17 +21,14 @@ object ResolveAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       split(condition) match {
         case (clause +: others, on) =>
           others.foreach(o => throw ClauseError("A join has one MATCH_CONDITION", o.origin))
-          val (queries, conditions) = on.partition(QueriesInOn.isOne)
+          val bare = AsOfJoin(left, right, joinType, BestMatchOf(clause, left, right), None, None)
+          val (foreign, conditions) = on.partition(ForeignConditions.isOne(_, bare))
           val (checks, choosing) = conditions.partition(_.isInstanceOf[AfterChoice])
-          val asOf = AsOfJoin(
-            left,
-            right,
-            joinType,
-            BestMatchOf(clause, left, right),
-            choosing.reduceOption(And(_, _)),
-            checks.collect { case AfterChoice(check) => check }.reduceOption(And(_, _))
+          val asOf = bare.copy(
+            condition = choosing.reduceOption(And(_, _)),
+            check = checks.collect { case AfterChoice(check) => check }.reduceOption(And(_, _))
           )
-          QueriesInOn.filtered(asOf, queries)
+          ForeignConditions.filtered(asOf, foreign)
         case _ => join
       }
   }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{BooleanType, DateType, TimestampNTZType, TimestampType}
 
 import plait.spark.plan._
 
@@ -27,15 +27,13 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case join @ Join(left, right, joinType, Some(condition), _)
         if join.childrenResolved && condition.exists(_.isInstanceOf[SystemTime]) &&
-          condition.resolved && SaidVersions.areResolved(right) =>
+          condition.resolved =>
       joinType match {
         case Inner | LeftOuter | LeftSemi | LeftAnti =>
           if (right.isStreaming && !left.isStreaming)
             throw ClauseError(AsOfJoinCheck.OfTable, join.origin)
-          join.copy(
-            right = ReadAnew.beside(left, right),
-            condition = chosen(condition, left, right).reduceOption(And(_, _))
-          )
+          val on = chosen(condition, left, right).reduceOption(And(_, _))
+          join.copy(right = ReadAnew.beside(left, SaidVersions.forgotten(right)), condition = on)
         case other =>
           throw ClauseError(
             s"FOR SYSTEM_TIME AS OF joins may be INNER, LEFT, LEFT SEMI or LEFT ANTI, not ${other.sql}",
@@ -49,7 +47,9 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
     val time = conjuncts.collectFirst { case time: SystemTime => time }.get
     val on = conjuncts.filterNot(_ == time)
     val said = SaidVersions.of(right)
+    said.lost.headOption.foreach(lost => throw noLongerSaid(lost, time))
     gone(said, right).foreach(column => throw noColumn(column, right, time))
+    said.deleted.filter(_.dataType != BooleanType).foreach(d => throw noCondition(d, time))
     time.time.filter(_.references.isEmpty).foreach(constant => throw noTimeOfRow(constant, time))
     since(said, right, time) match {
       case None if time.time.isEmpty =>
@@ -134,6 +134,19 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
     s"The versions of the right side are said by its column ${column.name}, which it does not select: its columns " +
       s"are ${right.output.map(_.name).mkString(", ")}",
     time.origin
+  )
+
+  private def noLongerSaid(lost: LostVersions, time: SystemTime) = ClauseError(
+    s"The hint ${lost.part} was given to rows below ${lost.operation}, which does not pass it on, so it does not hold " +
+      s"of the right side: give it to the right side itself, as ${lost.part}(r, ...) behind SELECT, or " +
+      s"df.hint(\"${lost.part}\", ...) as the last step",
+    time.origin
+  )
+
+  private def noCondition(deleted: Expression, time: SystemTime) = ClauseError(
+    "VERSION_DELETED or plait.version-deleted must be a condition that is TRUE of a deletion, but " +
+      s"${deleted.sql} is of type ${deleted.dataType.sql}: write a comparison, as VERSION_DELETED(r, (op = '-D'))",
+    if (deleted.origin.startIndex.isDefined) deleted.origin else time.origin
   )
 
   private def noTimeOfRow(constant: Expression, time: SystemTime) = ClauseError(

@@ -26,7 +26,9 @@ import plait.{BySide, Side}
   *
   * Every row has one range. What a range must know of the others, its node finds out
   * ([[plait.spark.exec.MatchRanges]]): a row of each side, as long as no condition refuses a pair. The
-  * cuts are those of both sides together, in a subquery that Spark runs once and shares.
+  * cuts are those of both sides together, in a subquery that Spark runs once and shares. They are sampled
+  * from the tables that the match values come from ([[SampledRows]]), so that a join below is not run twice;
+  * a side whose values are of no table has no part in them.
   *
   * It is a rule of the optimizer and not a strategy, so that adaptive execution knows both shuffles for
   * nodes of the plan.
@@ -76,7 +78,19 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
         )
       )
       .orElse(rows.filter(_ < FewRows && !isAlways).map(n => WhyNot.FewRows(n.toLong)))
+      .orElse(Option.when(samples(join).isEmpty && !isAlways) {
+        WhyNot.CostlyCuts(s"${join.best.left.sql} and ${join.best.right.sql}")
+      })
   }
+
+  /** What the cuts are taken from: of a side whose values would have to be computed first, nothing. */
+  private def samples(join: AsOfJoin): Seq[SampledRows] = {
+    val values = ranks(join)
+    Seq(SampledRows.of(join.left, values.left), SampledRows.of(join.right, values.right)).flatten
+  }
+
+  private def ranks(join: AsOfJoin): BySide[Expression] =
+    BySide(join.best.left, join.best.right).map(scan(join).rangeRank(_).get)
 
   private def keepsRight(join: AsOfJoin) =
     join.joinType == RightOuter || join.joinType == FullOuter
@@ -94,14 +108,18 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   private def split(join: AsOfJoin): LogicalPlan = {
     val sides = BySide(join.left, join.right)
-    val ranks = BySide(join.best.left, join.best.right).map(scan(join).rangeRank(_).get)
+    val values = ranks(join)
     val ranges = math.max(conf.numShufflePartitions, 2)
+    val asked = samples(join) match {
+      case Nil => Side.both.map(side => SampledRows(sides(side), values(side)))
+      case some => some
+    }
     val cuts = RangeCuts.of(
-      Side.both.map(side => RangeCuts.Ranked(sides(side), ranks(side), rowsOf(sides(side)))),
+      asked.map(sample => RangeCuts.Ranked(sample.rows, sample.value, rowsOf(sample.rows))),
       ranges
     )
     val dealt = BySide.make { side =>
-      val number = Alias(Coalesce(Seq(RangeOf(ranks(side), cuts), Literal(0))), "range")()
+      val number = Alias(Coalesce(Seq(RangeOf(values(side), cuts), Literal(0))), "range")()
       val numbered = Project(sides(side).output :+ number, sides(side))
       RepartitionByExpression(
         Seq(DirectShufflePartitionID(number.toAttribute)),

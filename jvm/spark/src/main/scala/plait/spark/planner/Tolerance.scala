@@ -45,6 +45,15 @@ object Tolerance {
     }
   }
 
+  /** The amount, for people. */
+  def text(tolerance: Expression): String = {
+    val amount = constant(tolerance)
+    (amount.value, amount.dataType) match {
+      case (micros: Long, _: DayTimeIntervalType) => PruningText.duration(micros)
+      case _ => amount.sql
+    }
+  }
+
   private def orTrue(condition: Expression) =
     Coalesce(Seq(condition, Literal.TrueLiteral))
 

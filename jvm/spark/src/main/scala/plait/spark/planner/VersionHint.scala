@@ -3,10 +3,11 @@ package plait.spark.planner
 
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, Literal, SortOrder}
+import org.apache.spark.sql.catalyst.analysis.MultiAlias
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.{BooleanType, StringType}
 
 import plait.spark.plan.VersionTable
 
@@ -32,6 +33,7 @@ object VersionHint {
       .filter(HintedRelations.isAny(_, child))
     val rest = if (named.isDefined) parameters.drop(1) else parameters
     def said(plan: LogicalPlan) = made(name, rest, parameters, plan)
+    if (isRelationAlone(hint)) throw nothingSaid(name, parameters.head)
     named match {
       case Some(relation) => HintedRelations.changed(name, relation, child)(said)
       case None if HintedRelations.isOfDataFrame(hint) => said(child)
@@ -43,6 +45,13 @@ object VersionHint {
     }
   }
 
+  /** In a statement, the name of a relation that has no column of this name, as far as it is known. */
+  private def isRelationAlone(hint: UnresolvedHint): Boolean =
+    !HintedRelations.isOfDataFrame(hint) && (hint.parameters match {
+      case Seq(only) => HintedRelations.name(only).exists(HintedRelations.isAny(_, hint.child))
+      case _ => false
+    })
+
   private def made(
       hint: String,
       parameters: Seq[Any],
@@ -51,22 +60,31 @@ object VersionHint {
   ): VersionTable = {
     if (parameters.isEmpty) throw wrong(hint, written)
     def expressions = parameters.map(p => expression(p).getOrElse(throw wrong(hint, written)))
-    val none = VersionTable(None, Nil, Nil, None, plan)
+    val none = VersionTable.none(plan)
     hint match {
       case "VERSION_KEY" => none.copy(keys = expressions)
-      case "VERSION_DELETED" if parameters.size == 1 => none.copy(deleted = expressions.headOption)
+      case "VERSION_DELETED" if parameters.size == 1 =>
+        none.copy(deleted = constant(parameters.head).orElse(expressions.headOption))
       case "VERSIONED" =>
         val ties = parameters.drop(1).map(p => order(p).getOrElse(throw wrong(hint, written)))
-        none.copy(since = expressions.headOption, ties = ties)
+        val since = expression(parameters.head).getOrElse(throw wrong(hint, written))
+        none.copy(since = Some(since), ties = ties)
       case _ => throw wrong(hint, written)
     }
+  }
+
+  /** TRUE or FALSE: of all versions or of none. */
+  private def constant(parameter: Any): Option[Expression] = parameter match {
+    case literal @ Literal(_, BooleanType) => Some(literal)
+    case truth: java.lang.Boolean => Some(Literal(truth.booleanValue))
+    case _ => None
   }
 
   /** Texts are parsed; a DataFrame's hint has nothing else. */
   def expression(parameter: Any): Option[Expression] = parameter match {
     case Literal(text, _: StringType) if text != null => expression(text.toString)
-    case text: String => Try(CatalystSqlParser.parseExpression(text)).toOption
-    case _: Literal => None
+    case text: String => Try(CatalystSqlParser.parseExpression(text)).toOption.flatMap(expression)
+    case _: Literal | _: Alias | _: MultiAlias => None
     case expression: Expression => Some(expression)
     case _ => None
   }
@@ -79,10 +97,25 @@ object VersionHint {
 
   private def unnamed(hint: String, parameters: Seq[Any], relations: Seq[String]) = {
     val first = parameters.headOption.fold("nothing")(HintedRelations.shown)
+    val rest = parameters.headOption.fold(example(hint))(_ =>
+      parameters.map(HintedRelations.shown).mkString(", ")
+    )
+    val written = relations.lastOption.map(r => s": $hint($r, $rest)")
     new IllegalArgumentException(
       s"The hint $hint must name the relation whose rows are versions, one of " +
-        s"${relations.mkString(", ")}; it names $first first."
+        s"${relations.mkString(", ")}; it names $first first. Name it before the rest${written.mkString}."
     )
+  }
+
+  private def nothingSaid(hint: String, relation: Any) = new IllegalArgumentException(
+    s"The hint $hint(${HintedRelations.shown(relation)}) names a relation and says nothing of its versions: it is " +
+      s"$hint(${HintedRelations.shown(relation)}, ${example(hint)})."
+  )
+
+  private def example(hint: String): String = hint match {
+    case "VERSIONED" => "time [, tie, ...]"
+    case "VERSION_KEY" => "column, ..."
+    case _ => "(condition)"
   }
 
   private def wrong(hint: String, parameters: Seq[Any]) = new IllegalArgumentException(

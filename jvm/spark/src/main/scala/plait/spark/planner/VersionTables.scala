@@ -34,9 +34,9 @@ object VersionTables extends Rule[LogicalPlan] {
       }
 
   /** The relation under the right side of a join, with what its table says. */
-  private def declared(plan: LogicalPlan): LogicalPlan = plan match {
+  private[planner] def declared(plan: LogicalPlan): LogicalPlan = plan match {
     // A hint stands above the name of a table: what stands directly on the table came from here.
-    case VersionTable(_, _, _, _, table) if TableProperties.of(table).isDefined => plan
+    case VersionTable(_, _, _, _, _, table) if TableProperties.of(table).isDefined => plan
     case _: VersionTable | _: Project => plan.mapChildren(declared)
     case _ if SaidVersions.keepsRows(plan) => plan.mapChildren(declared)
     case relation =>
@@ -61,7 +61,7 @@ object VersionTables extends Rule[LogicalPlan] {
     val keys = read(Key, "columns")(list(VersionHint.expression))
     val deleted = read(Deleted, "a condition")(VersionHint.expression)
     if (Seq(since, ties, keys, deleted).forall(_.isEmpty)) relation
-    else VersionTable(since, ties.getOrElse(Nil), keys.getOrElse(Nil), deleted, relation)
+    else VersionTable(since, ties.getOrElse(Nil), keys.getOrElse(Nil), deleted, Nil, relation)
   }
 
   private def wrong(table: String, property: String, value: String, wanted: String) =

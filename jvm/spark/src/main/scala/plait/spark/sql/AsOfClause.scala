@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
+import java.util.Locale
+
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
@@ -8,9 +10,9 @@ import org.antlr.v4.runtime.{CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.{AbstractParser, SqlBaseParser}
-import org.apache.spark.sql.execution.SparkSqlAstBuilder
 import org.apache.spark.sql.internal.SQLConf
 
+import plait.spark.Spelling
 import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
 
 /** What stands in the parentheses of MATCH_CONDITION:
@@ -26,6 +28,11 @@ import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
   *   MATCH_CONDITION itself, to point at
   */
 final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
+  private var isTaken = false
+
+  /** Has a join taken the clause up? */
+  def isUsed: Boolean = isTaken
+
   private val depths = tokens
     .scanLeft(0)((depth, token) =>
       token.getType match {
@@ -36,7 +43,8 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
     )
     .toIndexedSeq
 
-  def condition(builder: SparkSqlAstBuilder): MatchCondition = {
+  def condition(builder: ClauseBuilder): MatchCondition = {
+    isTaken = true
     val ties = at("TIES").find(i => tokens.lift(i + 1).exists(_.getType == SqlBaseParser.ORDER))
     val end = ties.getOrElse(tokens.size)
     val tolerance = toleranceBefore(end)
@@ -72,7 +80,7 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
       throw ClauseError.like(
         "ASOF_JOIN_MATCH_CONDITION_INVALID_OPERATOR",
         Map("operator" -> s"$got. NEAREST (left, right) is possible too"),
-        ClauseError.origin(word)
+        if (written.origin.startIndex.isDefined) written.origin else ClauseError.origin(word)
       )
   }
 
@@ -84,20 +92,59 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
   private def isExpression(from: Int, until: Int): Boolean =
     Try(parsed(from, until)(whole(_, _.expression()))).isSuccess
 
-  private def expression(builder: SparkSqlAstBuilder, from: Int, until: Int): Expression = {
+  private def expression(builder: ClauseBuilder, from: Int, until: Int): Expression = {
     if (from >= until)
-      throw ClauseError("MATCH_CONDITION has a part without an expression", word)
-    builder.visitSingleExpression(parsed(from, until)(_.singleExpression()))
+      throw ClauseError(
+        s"MATCH_CONDITION has a part without an expression: it is ${AsOfClause.Usage}",
+        if (from == 0) word else tokens(from - 1)
+      )
+    val context = Try(parsed(from, until)(whole(_, _.expression()))).getOrElse {
+      throw unexpected(from, until)
+    }
+    builder.expressionOf(context)
   }
 
-  private def orders(builder: SparkSqlAstBuilder, from: Int): Seq[SortOrder] = {
-    val organized = parsed(from, tokens.size)(whole(_, _.queryOrganization()))
+  /** The first token that does not continue an expression; if none begins one, all that stands there. */
+  private def unexpected(from: Int, until: Int) = {
+    val ends = (until - 1 until from by -1).find(i => depths(i) == 0 && isExpression(from, i))
+    ends.fold(
+      ClauseError(
+        s"MATCH_CONDITION has a part that is no expression: it is ${AsOfClause.Usage}",
+        ClauseError.origin(tokens(from), tokens(until - 1))
+      )
+    )(i => noWord(tokens(i)))
+  }
+
+  private def noWord(token: Token) = {
+    val written = token.getText.toUpperCase(Locale.ROOT)
+    val sentence = written match {
+      case "TIES" | "TIE" | "ORDER" => "Ties are decided by TIES ORDER BY, not by another word."
+      case "TOLERANCE" => "TOLERANCE stands once, before TIES ORDER BY."
+      case AsOfClause.LikeTolerance() =>
+        s"How far apart at most is said by TOLERANCE, not $written."
+      case _ if !written.exists(_.isLetterOrDigit) =>
+        s"MATCH_CONDITION lacks a value behind $written."
+      case _ =>
+        s"MATCH_CONDITION has no place for $written." + Spelling.asked(written, AsOfClause.Words)
+    }
+    ClauseError(s"$sentence It is ${AsOfClause.Usage}", token)
+  }
+
+  private def orders(builder: ClauseBuilder, from: Int): Seq[SortOrder] = {
+    val organized = Try(parsed(from, tokens.size)(whole(_, _.queryOrganization()))).getOrElse {
+      throw at("TOLERANCE").lastOption.filter(_ > from).fold(noOrders(from))(i => noWord(tokens(i)))
+    }
     val orders = organized.order.asScala.map(builder.visitSortItem).toSeq
     // LIMIT, SORT BY and the like parse behind the orders of a query.
     if (organized.order.isEmpty || organized.order.asScala.last.stop != organized.stop)
-      throw ClauseError("TIES ORDER BY takes orders, as in TIES ORDER BY r.seq DESC, r.id", word)
+      throw noOrders(from)
     orders
   }
+
+  private def noOrders(from: Int) = ClauseError(
+    "TIES ORDER BY takes orders, as in TIES ORDER BY r.seq DESC, r.id",
+    ClauseError.origin(tokens(from - 1), tokens.last)
+  )
 
   private def whole[C](parser: SqlBaseParser, rule: SqlBaseParser => C): C = {
     val context = rule(parser)
@@ -112,4 +159,13 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
     AbstractParser.configureParser(parser, text, stream, SQLConf.get)
     AbstractParser.executeWithTwoStageStrategy(parser, stream, rule)
   }
+}
+
+object AsOfClause {
+  private val Words = Seq("TOLERANCE", "TIES")
+  private val LikeTolerance = "(?:WITHIN|MAX.*|DISTANCE|RANGE|LIMIT)".r
+
+  /** How the clause is written. */
+  val Usage: String =
+    "MATCH_CONDITION ( { a >= b | a > b | a <= b | a < b | NEAREST (a, b) } [TOLERANCE amount] [TIES ORDER BY order, ...] )"
 }

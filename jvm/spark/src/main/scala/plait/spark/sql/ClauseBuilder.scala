@@ -4,6 +4,7 @@ package plait.spark.sql
 import org.antlr.v4.runtime.ParserRuleContext
 import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LateralJoin, LogicalPlan, SubqueryAlias}
@@ -33,6 +34,13 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
   override def visitSingleStatement(context: SingleStatementContext): LogicalPlan = {
     clauses.widen(context)
     super.visitSingleStatement(context)
+  }
+
+  override def visitCreateUserDefinedFunction(
+      context: CreateUserDefinedFunctionContext
+  ): LogicalPlan = {
+    clauses.keptAsText()
+    super.visitCreateUserDefinedFunction(context)
   }
 
   override def visitFromClause(context: FromClauseContext): LogicalPlan =
@@ -115,12 +123,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
           "or put the as-of join inside of it",
         lateral.origin
       )
-    case AtSystemTime(time, _) =>
-      throw ClauseError(
-        "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join. Spark's own time travel " +
-          "takes a constant, as TIMESTAMP'2026-03-01 10:00:00' or current_timestamp(), and no variable",
-        time.value.origin
-      )
+    case AtSystemTime(time, _) => throw ClauseBuilder.notOfJoin(time.value)
     case done: UsingMatch => done
     case other => other.mapChildren(completed)
   }
@@ -142,4 +145,12 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
       val both = join.condition.foldLeft(clause)((c, on) => And(on, c))
       join.copy(condition = Some(both))
   }
+}
+
+private[sql] object ClauseBuilder {
+  def notOfJoin(time: SystemTime): ParseException = ClauseError(
+    "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join. Spark's own time travel " +
+      "takes a constant, as TIMESTAMP'2026-03-01 10:00:00' or current_timestamp(), and no variable",
+    time.origin
+  )
 }

@@ -57,15 +57,19 @@ object ClauseParameters {
     case named => named
   }
 
-  /** In the order of the text. */
-  def markersIn(text: String): Seq[Marker] = {
+  /** What the grammar sees of a text. */
+  private[sql] def tokensOf(text: String): IndexedSeq[Token] = {
     val lexer = new SqlBaseLexer(new UpperCase(CharStreams.fromString(text)))
     lexer.removeErrorListeners()
     lexer.addErrorListener(ParseErrorListener)
     val stream = new CommonTokenStream(lexer)
     stream.fill()
-    val tokens =
-      stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq
+    stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq
+  }
+
+  /** In the order of the text. */
+  def markersIn(text: String): Seq[Marker] = {
+    val tokens = tokensOf(text)
     tokens.indices.flatMap { i =>
       val token = tokens(i)
       token.getType match {

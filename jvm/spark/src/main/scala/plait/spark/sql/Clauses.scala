@@ -26,6 +26,7 @@ import plait.spark.plan.ClauseError
 final class Clauses {
   private var asOfJoins: Map[Int, AsOfClause] = _
   private var isAnyFound = false
+  private var isKeptAsText = false
   private var tails: Seq[HiddenTail] = Nil
 
   /** Has the statement a clause of ours, as far as it is read? */
@@ -36,6 +37,13 @@ final class Clauses {
 
   /** The as-of clause of the join that begins at this character. */
   def asOf(start: Int): Option[AsOfClause] = asOfJoins.get(start)
+
+  /** Clauses that no join has taken up. */
+  def unused: Seq[AsOfClause] =
+    Option(asOfJoins).toSeq.flatMap(_.values).filterNot(clause => clause.isUsed || isKeptAsText)
+
+  /** The statement keeps a part of its text, which is read when it is used. */
+  def keptAsText(): Unit = isKeptAsText = true
 
   def setAside(parser: SqlBaseParser): Unit = if (asOfJoins == null) {
     val stream = parser.getTokenStream.asInstanceOf[CommonTokenStream]

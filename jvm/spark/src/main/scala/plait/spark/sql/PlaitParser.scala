@@ -17,6 +17,7 @@ import org.apache.spark.sql.plait.ClauseParser
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import plait.spark.PlaitConf
+import plait.spark.plan.{AtSystemTime, ClauseError}
 
 /** The parser of a session: a statement that has a clause of ours is read by Spark's own grammar with
   * the clause set aside; every other goes to the parser that was there before, untouched.
@@ -48,16 +49,26 @@ final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
   /** Clauses are looked for where variables have been put in. */
   private def parsed(sqlText: String)(by: ParserInterface => LogicalPlan): LogicalPlan =
     if (!PlaitConf(SQLConf.get).enabled) by(delegate)
-    else if (!Clauses.mayBeIn(new VariableSubstitution().substitute(sqlText))) by(delegate)
+    else if (!Clauses.mayBeIn(new VariableSubstitution().substitute(sqlText)))
+      told(sqlText)(by(delegate))
     else {
       val clauses = new Clauses
       Try(by(PlaitParser.of(clauses))) match {
-        case ours if clauses.areThere => ours.get
-        case Success(_) | Failure(_: ParseException) => by(delegate)
+        case ours if clauses.areThere => PlaitParser.checked(ours.get, clauses)
+        case Success(_) | Failure(_: ParseException) => told(sqlText)(by(delegate))
         // A parameter has no value, and the statement is not read yet: it may have a clause.
         case Failure(error) =>
           Try(by(delegate)).recover { case _: ParseException => throw error }.get
       }
+    }
+
+  /** Spark's error, or where a clause of ours is nearly right, what was meant. */
+  private def told(sqlText: String)(plan: => LogicalPlan): LogicalPlan =
+    try plan
+    catch {
+      case mistake: ParseException =>
+        val text = mistake.command.getOrElse(new VariableSubstitution().substitute(sqlText))
+        throw Try(ClauseMistakes.told(text, mistake)).getOrElse(mistake)
     }
 
   override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
@@ -88,6 +99,20 @@ final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
 }
 
 object PlaitParser {
+
+  /** The plan, unless a clause that was set aside is not in it. */
+  private def checked(plan: LogicalPlan, clauses: Clauses): LogicalPlan = {
+    for (clause <- clauses.unused)
+      throw ClauseError(
+        "MATCH_CONDITION belongs to an ASOF JOIN of a query, and no join of this statement has taken it up",
+        clause.word
+      )
+    plan.foreachWithSubqueries {
+      case AtSystemTime(time, _) => throw ClauseBuilder.notOfJoin(time.value)
+      case _ => ()
+    }
+    plan
+  }
 
   /** Reads every statement by Spark's grammar, and notes of which clauses it has. */
   def of(clauses: Clauses): ClauseParser =

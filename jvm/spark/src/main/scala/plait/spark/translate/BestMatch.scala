@@ -4,6 +4,8 @@ package plait.spark.translate
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, Unevaluable}
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
+import plait.BySide
+
 /** Where the best row of the right side lies, as seen from the left match value. */
 sealed abstract class MatchDirection(val comparison: String)
 object MatchDirection {
@@ -32,12 +34,15 @@ object MatchDirection {
   *
   * @param within
   *   whether a pair is near enough; TRUE for all between the left value and any one for which it is
+  * @param distance
+  *   how far apart that is at most, for people
   */
 final case class BestMatch(
     direction: MatchDirection,
     left: Expression,
     right: Expression,
     within: Option[Expression],
+    distance: Option[String],
     ties: Seq[SortOrder]
 ) extends Expression
     with Unevaluable {
@@ -50,7 +55,27 @@ final case class BestMatch(
       case MatchDirection.Nearest => s"NEAREST (${left.sql}, ${right.sql})"
       case _ => s"${left.sql} ${direction.comparison} ${right.sql}"
     }
-    compared + within.map(w => s" WITHIN ${w.sql}").mkString
+    compared + distance.map(d => s" TOLERANCE $d").mkString
+  }
+
+  /** With which values of the other side a row of each side can match:
+    * {{{
+    * l.ts >= r.ts TOLERANCE 5          left r.ts in [l.ts - 5, l.ts]          right l.ts in [r.ts, r.ts + 5]
+    * }}}
+    */
+  def reaches: BySide[String] = {
+    import MatchDirection._
+    def from(value: Expression) = distance.fold("(-inf")(d => s"[${value.sql} - $d")
+    def to(value: Expression) = distance.fold("+inf)")(d => s"${value.sql} + $d]")
+    val (l, r) = (left.sql, right.sql)
+    val (ofLeft, ofRight) = direction match {
+      case AtOrBefore => (s"${from(left)}, $l]", s"[$r, ${to(right)}")
+      case Before => (s"${from(left)}, $l)", s"($r, ${to(right)}")
+      case AtOrAfter => (s"[$l, ${to(left)}", s"${from(right)}, $r]")
+      case After => (s"($l, ${to(left)}", s"${from(right)}, $r)")
+      case Nearest => (s"${from(left)}, ${to(left)}", s"${from(right)}, ${to(right)}")
+    }
+    BySide(s"$r in $ofLeft", s"$l in $ofRight")
   }
 
   override def toString: String = sql
@@ -62,6 +87,7 @@ final case class BestMatch(
       newChildren(0),
       newChildren(1),
       newWithin.headOption,
+      distance,
       newTies.map(_.asInstanceOf[SortOrder])
     )
   }

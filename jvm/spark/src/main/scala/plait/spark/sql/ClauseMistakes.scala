@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.sql
+
+import java.util.Locale
+
+import org.antlr.v4.runtime.Token
+import org.apache.spark.sql.catalyst.parser.{ParseException, SqlBaseParser}
+
+import plait.spark.Spelling
+import plait.spark.plan.ClauseError
+
+/** What was meant, where a statement that nobody can read has a clause of ours nearly right:
+  *
+  * {{{
+  * l AS OF JOIN r MATCH_CONDITION (...)            ASOF is one word
+  * l JOIN r MATCH_CONDITION (...)                  the join lacks ASOF
+  * l LEFT ASOF JOIN r ON ...                       it lacks MATCH_CONDITION
+  * l ASOF JOIN r MATCH_CONDITON (...)              it is spelled otherwise
+  * l JOIN r AS v FOR SYSTEM_TIME AS OF l.ts        the alias stands behind
+  * }}}
+  *
+  * Only a statement that Spark's parser has refused is looked at, and only where it found the mistake or
+  * before.
+  */
+object ClauseMistakes {
+  import SqlBaseParser._
+
+  private val Sides = Set(INNER, LEFT, RIGHT, FULL, OUTER, SEMI, ANTI)
+  private val Behind = Set(ON, USING, WHERE, GROUP, HAVING, ORDER, JOIN, Token.EOF)
+
+  /** @param text
+    *   the statement in which Spark found the mistake
+    */
+  def told(text: String, mistake: ParseException): ParseException = {
+    val tokens = new VisibleTokens(ClauseParameters.tokensOf(text))
+    val found = tokens.all.indices.iterator.flatMap(mistakeAt(tokens, _))
+    val last = placeOf(tokens, mistake)
+    found.collectFirst {
+      case told if told.from <= last && last <= math.max(told.until, told.noticed) + 1 =>
+        val place = ClauseError.origin(tokens.all(told.from), tokens.all(told.until), text)
+        ClauseError(told.sentence, place)
+    } getOrElse mistake
+  }
+
+  /** The token at which Spark found the mistake. */
+  private def placeOf(tokens: VisibleTokens, mistake: ParseException): Int = {
+    val place = for (line <- mistake.line; start <- mistake.startPosition) yield (line, start)
+    val at = place.map { case (line, start) =>
+      tokens.all.indexWhere(t =>
+        t.getLine > line || (t.getLine == line && t.getCharPositionInLine >= start)
+      )
+    }
+    at.filter(_ >= 0).getOrElse(tokens.all.size)
+  }
+
+  /** Tokens from one to another, and the last one at which Spark's parser may notice.  */
+  final private case class Told(from: Int, until: Int, noticed: Int, sentence: String)
+
+  private def told(from: Int, until: Int, sentence: String) = Told(from, until, until, sentence)
+
+  /** What is to be said of a mistake that begins at this token. */
+  private def mistakeAt(tokens: VisibleTokens, i: Int): Option[Told] =
+    tokens.typeAt(i) match {
+      case AS if isWord(tokens, i + 1, "OF") && isJoin(tokens, i + 2) =>
+        // It may be noticed as late as behind the right side of the join.
+        val sentence = "AS OF is one word before JOIN: ASOF JOIN"
+        Some(Told(i, i + 1, rightSide(tokens, i + 2), sentence))
+      case ASOF if isJoin(tokens, i + 1) => unmatched(tokens, i)
+      case MATCH_CONDITION => misplaced(tokens, i)
+      case FOR if isWord(tokens, i + 1, "SYSTEM_TIME") => ofSystemTime(tokens, i)
+      case _ => None
+    }
+
+  /** The last token of the right side of the next join. */
+  private def rightSide(tokens: VisibleTokens, from: Int): Int = {
+    val join = (from until tokens.all.size).find(tokens.typeAt(_) == JOIN).getOrElse(from)
+    val end = (join + 1 until tokens.all.size).find(i =>
+      Behind(tokens.typeAt(i)) || tokens.typeAt(i) == MATCH_CONDITION
+    )
+    end.getOrElse(tokens.all.size) - 1
+  }
+
+  private def unmatched(tokens: VisibleTokens, at: Int): Option[Told] = {
+    val until = rightSide(tokens, at)
+    val isThere = tokens.typeAt(until + 1) == MATCH_CONDITION
+    val like =
+      (at + 1 to until).find(i => tokens.typeAt(i + 1) == LEFT_PAREN && isLike(tokens.textAt(i)))
+    if (isThere) None
+    else
+      Some(
+        like.fold(
+          told(
+            at,
+            until,
+            s"ASOF JOIN lacks its MATCH_CONDITION, behind its right side and before ON: $Example"
+          )
+        )(i => told(i, i, s"${tokens.textAt(i)} is written MATCH_CONDITION: $Example"))
+      )
+  }
+
+  private def misplaced(tokens: VisibleTokens, at: Int): Option[Told] = {
+    val join = tokens.before(at, JOIN)
+    val words = join.toSeq.flatMap(tokens.runBefore(_, Sides + ASOF + NATURAL + CROSS))
+    if (tokens.typeAt(at + 1) != LEFT_PAREN)
+      Some(told(at, at, s"MATCH_CONDITION takes its comparison in parentheses: $Example"))
+    else if (!words.exists(tokens.typeAt(_) == ASOF))
+      Some(
+        told(at, at, s"MATCH_CONDITION belongs to an ASOF JOIN, and stands behind none: $Example")
+      )
+    else None
+  }
+
+  private def ofSystemTime(tokens: VisibleTokens, at: Int): Option[Told] = {
+    val isQuery = tokens.typeAt(at - 1) == RIGHT_PAREN
+    val sentence =
+      if (isQuery)
+        "stands behind the name of a table, a view or a query of WITH: give the query a name by WITH"
+      else "stands directly behind the name of its relation, and the alias behind it"
+    val example = "l JOIN r FOR SYSTEM_TIME AS OF l.ts AS alias ON l.k = alias.k"
+    Some(told(at, at + 1, s"FOR SYSTEM_TIME AS OF $sentence: $example"))
+  }
+
+  private def isJoin(tokens: VisibleTokens, from: Int): Boolean = {
+    val words = (from until tokens.all.size).iterator.dropWhile(i => Sides(tokens.typeAt(i)))
+    words.nextOption().exists(tokens.typeAt(_) == JOIN)
+  }
+
+  private def isLike(word: String): Boolean = {
+    val upper = word.toUpperCase(Locale.ROOT)
+    upper == "MATCH" || upper == "MATCHING" || Spelling
+      .nearest(upper, Seq("MATCH_CONDITION"))
+      .isDefined
+  }
+
+  private def isWord(tokens: VisibleTokens, i: Int, word: String): Boolean =
+    tokens.textAt(i).equalsIgnoreCase(word)
+
+  private val Example = "l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k"
+}
