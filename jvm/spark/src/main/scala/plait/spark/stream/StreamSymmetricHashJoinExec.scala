@@ -117,11 +117,14 @@ final class StreamSymmetricHashJoinExec(
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns)
 
-  override def nodeName: String = "StreamSymmetricHashJoin"
+  override def nodeName: String =
+    if (spec.asOf.isDefined) "StreamAsOfJoin" else "StreamSymmetricHashJoin"
   override def shortName: String = StreamSymmetricHashJoinExec.OperatorName
 
   override protected def stringArgs: Iterator[Any] =
-    Iterator(leftKeys, rightKeys, spec.joinType) ++ condition.full.iterator ++
+    Iterator(leftKeys, rightKeys, spec.joinType) ++ spec.asOf
+      .map(_.best)
+      .iterator ++ condition.full.iterator ++
       Side.both.map(side => s"${side.name} ${spec.pruning(side)}") ++ stateInfo.iterator
 
   /** With the event times that the sides' own columns do not show. */
@@ -170,7 +173,8 @@ final class StreamSymmetricHashJoinExec(
     )
   }
 
-  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = StreamMetrics.all
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
+    if (spec.asOf.isDefined) StreamMetrics.all ++ StreamMetrics.ofAsOf else StreamMetrics.all
 
   private def inputs: BySide[Seq[Attribute]] = BySide(left.output, right.output)
   private def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
@@ -243,17 +247,16 @@ final class StreamSymmetricHashJoinExec(
     metrics: Unit
     for (side <- Side.both if frontiers(side) != Long.MinValue)
       metrics(StreamMetrics.frontier(side)).set(frontiers(side))
-    val task = new StreamJoinTask(
-      spec.joinType,
-      condition.full,
-      spec.ranks,
-      spec.rankless,
-      BySide(leftKeys, rightKeys),
-      inputs,
-      frontiers,
-      lateness,
-      PlaitConf(conf).lateRows,
-      metrics
+    val task = taskOf(
+      StreamBatch(
+        BySide(leftKeys, rightKeys),
+        spec.ranks,
+        inputs,
+        frontiers,
+        lateness,
+        PlaitConf(conf).lateRows,
+        metrics
+      )
     )
     val layout = new StateLayout(inputs)
     left
@@ -276,6 +279,11 @@ final class StreamSymmetricHashJoinExec(
             saved(store, waiting)
           }
       }
+  }
+
+  private def taskOf(batch: StreamBatch): StreamTask = spec.asOf match {
+    case Some(asOf) => new StreamAsOfTask(spec.joinType, asOf, batch)
+    case None => new StreamJoinTask(spec.joinType, condition.full, spec.rankless, batch)
   }
 
   private def saved(store: StateStore, waiting: Long): Unit = {
