@@ -125,7 +125,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     }
   }
 
-  /** Stores the rows, and writes what was marked. Places are invalid from here on. */
+  /** Stores the rows, none of which is dead, and writes what was marked. Places are invalid from here on. */
   def append(rows: NewRows[R]): Unit = {
     saveMarks()
     val writer = new SegmentWriter(store, root.nextSegment)

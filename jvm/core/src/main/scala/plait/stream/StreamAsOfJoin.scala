@@ -168,7 +168,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       if (right.place(i) != Place.New && right.isMoved(i)) stored.right.mark(right.place(i))
     }
     stored.right.append(
-      right.byHash(pages.right)(i => right.place(i) == Place.New || right.isMoved(i))
+      right.byHash(pages.right) { i =>
+        (right.place(i) == Place.New || right.isMoved(i)) && right.end(i) >= stored.right.frontier
+      }
     )
   }
 
