@@ -2,8 +2,8 @@
 """What the tests of joins of streams share: feeds of JSON files, runs of queries, random scripts.
 
 A script says what each side gets batch by batch, all within the slack of its watermark. At its end
-comes a row a side so much later that everything before it is settled. The oracle is DuckDB's join of
-all rows that a script has.
+comes a row a side so much later that everything before it is settled. The oracle is DuckDB's join
+of all rows that a script has.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ DELAY = 10
 START = 1000
 END = 100_000
 FIRST_CHANGE = 1_700_000_000
+# Checkpoints whose files start no process each to get their permissions.
+QUICK_FILES = {
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
+    ".checkpointing.FileSystemBasedCheckpointFileManager"
+}
 WITHIN = "r.s BETWEEN l.s - 5 AND l.s + 8"
 
 Row = tuple[int, int | None, int | None, int]
@@ -44,7 +49,7 @@ class Feed:
 
     def __init__(self, folder: Path, delay: int | None = DELAY) -> None:
         self.folder, self.delay, self.numbers = folder, delay, count()
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, rows: list[Row]) -> None:
         """Add a file, which is there as a whole or not at all."""
@@ -149,6 +154,7 @@ class Script:
 
     seed: int
     how: str
+    size: int = 6
     batches: list[Batch] = field(default_factory=list)
     condition: str = ""
 
@@ -161,8 +167,7 @@ class Script:
             self.condition += " AND l.v < r.v"
         ids, latest = count(), [START, START]
         idle = random.choice([None, 0, 1])
-        number = 6
-        for i in range(number):
+        for i in range(self.size):
             batch: Batch = ([], [])
             for side in range(2):
                 if side == idle and 2 <= i < 4:

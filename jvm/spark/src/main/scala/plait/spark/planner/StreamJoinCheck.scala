@@ -66,16 +66,23 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
       (if (roles(side).leaves eq Leaving.Aloud) ", and those without a match never come out"
        else "") +
       s": ${why.sentence} [${why.code}]"
-    PlaitConf(SQLConf.get).unboundedState.getOrElse(byDefault(roles(side))) match {
+    PlaitConf(SQLConf.get).unboundedState match {
+      case UnboundedState.Auto => if (isAwaited(roles(side))) refuse(text, join) else warn(text)
+      case UnboundedState.Error => refuse(text, join)
+      case UnboundedState.Warn => warn(text)
       case UnboundedState.Allow => ()
-      case UnboundedState.Warn =>
-        logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
-      case UnboundedState.Error =>
-        throw ClauseError(s"$text. To run it all the same set ${PlaitConf.Unbounded}", join.origin)
     }
   }
 
-  private def byDefault(role: Role): UnboundedState =
-    if ((role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)) UnboundedState.Error
-    else UnboundedState.Warn
+  private def refuse(text: String, join: Join): Nothing = throw ClauseError(
+    s"$text. To run it all the same, set ${PlaitConf.Unbounded}=allow",
+    join.origin
+  )
+
+  private def warn(text: String): Unit =
+    logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
+
+  /** Whether its rows come out when it is known of them whether they match. */
+  private def isAwaited(role: Role): Boolean =
+    (role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)
 }
