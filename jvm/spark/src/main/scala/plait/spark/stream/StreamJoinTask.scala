@@ -28,6 +28,7 @@ final class StreamJoinTask(
     frontiers: BySide[Long],
     lateness: BySide[Option[Expression]],
     late: LateRows,
+    orders: BySide[Option[StreamOrder]],
     metrics: Map[String, SQLMetric]
 ) extends Serializable {
 
@@ -72,6 +73,7 @@ final class StreamJoinTask(
       JoinOutput.of(joinType, outputs),
       BySide.make(isLate),
       late,
+      orders,
       new StreamCounts(metrics)
     )(() => {
       for (side <- Side.both) {

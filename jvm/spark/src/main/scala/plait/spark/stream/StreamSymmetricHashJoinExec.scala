@@ -198,6 +198,14 @@ final class StreamSymmetricHashJoinExec(
     }
   }
 
+  /** By which rows may be late that are not so by their event time. */
+  private def orders: BySide[Option[StreamOrder]] = BySide.make { side =>
+    spec.frontiers(side).declared.map { declared =>
+      val zone = conf.sessionLocalTimeZone
+      new StreamOrder(declared, inputs(side), PlaitConf(conf).orderViolationInStreams, zone)
+    }
+  }
+
   /** Spark's 0 is no watermark yet; later rows are after it. */
   private def ofWatermark(side: Side, watermark: Option[Long]): Long =
     watermark.filter(_ > 0).fold(Long.MinValue) { ms =>
@@ -253,6 +261,7 @@ final class StreamSymmetricHashJoinExec(
       frontiers,
       lateness,
       PlaitConf(conf).lateRows,
+      orders,
       metrics
     )
     val layout = new StateLayout(inputs)
