@@ -32,6 +32,12 @@ sealed abstract class Rank {
 
   /** The greatest rank of a value that is not above this upper end. */
   def high(end: Bound[Rational]): Long
+
+  /** The lower end of the values of at least this rank. */
+  def from(rank: Long): Bound[Rational]
+
+  /** The upper end of the values of at most this rank. */
+  def until(rank: Long): Bound[Rational]
 }
 
 object Rank {
@@ -51,6 +57,10 @@ object Rank {
     val bits = java.lang.Double.doubleToLongBits(x + 0.0)
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
+
+  /** The double of a rank. */
+  def toDouble(rank: Long): Double =
+    java.lang.Double.longBitsToDouble(rank ^ ((rank >> 63) & Long.MaxValue))
 
   /** @param precision of the type, more than 18 */
   def ofLongDecimal(unscaled: BigInteger, precision: Int): Long =
@@ -75,6 +85,8 @@ object Rank {
       case Closed(x) => Saturating.constantOf(x.floor)
       case Open(x) => Saturating.constantOf(x.ceiling - 1)
     }
+    def from(rank: Long): Bound[Rational] = Closed(Rational(rank))
+    def until(rank: Long): Bound[Rational] = Closed(Rational(rank))
   }
 
   final private class OfFloating(domain: Floating) extends Rank {
@@ -91,6 +103,19 @@ object Rank {
       case Closed(x) => rank(domain.down(x))
       case Open(x) => val y = domain.down(x); rank(if (y == x) domain.before(y) else y)
     }
+    def from(rank: Long): Bound[Rational] = {
+      val x = toDouble(rank)
+      // Of NaN's rank there is no number.
+      Closed(if (x.isNaN) domain.infinity else number(x))
+    }
+    def until(rank: Long): Bound[Rational] = {
+      val x = toDouble(rank)
+      if (x.isNaN) Unbounded else Closed(number(x))
+    }
+    private def number(x: Double): Rational =
+      if (x.isPosInfinity) domain.infinity
+      else if (x.isNegInfinity) -domain.infinity
+      else Rational.of(x)
     private def rank(x: Rational): Long =
       if (x >= domain.infinity) ofDouble(Double.PositiveInfinity)
       else if (x <= -domain.infinity) ofDouble(Double.NegativeInfinity)
@@ -113,6 +138,9 @@ object Rank {
       case Open(x) if isExact => Saturating.constantOf((x / unit).ceiling - 1)
       case other => Saturating.constantOf((Bound.at(other) / unit).floor)
     }
+    def from(rank: Long): Bound[Rational] = Closed(Rational(rank) * unit)
+    def until(rank: Long): Bound[Rational] =
+      if (isExact) Closed(Rational(rank) * unit) else Open(Rational(BigInt(rank) + 1) * unit)
   }
 
   /** Eight digits of the number in base 257, each the byte after which it is: 0 ends the text, and has
@@ -131,6 +159,9 @@ object Rank {
       case Unbounded => Long.MaxValue
       case other => ofNumber(Bound.at(other))
     }
+
+    def from(rank: Long): Bound[Rational] = Unbounded
+    def until(rank: Long): Bound[Rational] = Unbounded
 
     /** Never falls: neither does a digit's byte, and the first digits decide. */
     private def ofNumber(x: Rational): Long =

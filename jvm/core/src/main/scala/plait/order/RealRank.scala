@@ -41,8 +41,7 @@ object RealRank {
   }
 
   private case object OfFloating extends RealRank {
-    def value(rank: Long, way: Outward): Double =
-      java.lang.Double.longBitsToDouble(rank ^ ((rank >> 63) & Long.MaxValue))
+    def value(rank: Long, way: Outward): Double = Rank.toDouble(rank)
     def rank(x: Double, way: Outward): Long = if (x.isNaN) way.unbounded else Rank.ofDouble(x)
   }
 

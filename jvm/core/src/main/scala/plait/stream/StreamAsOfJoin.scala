@@ -58,6 +58,10 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private val candidates = new Arrivals
 
   def rowsIn(side: Side): Long = if (side eq Side.Left) leftIn else rightIn
+
+  /** Rows of a side below this are late. */
+  def frontier(side: Side): Long = before(side)
+
   def waiting(side: Side): Long = stored(side).size
 
   /** A row of the batch. A left row that reaches nothing is answered in this batch. */

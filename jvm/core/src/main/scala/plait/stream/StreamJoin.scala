@@ -68,6 +68,9 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   def counts(side: Side): JoinCore.Counts = core.counts(side)
 
+  /** A row of the batch with a lower rank is late. */
+  def frontier(side: Side): Long = before(side)
+
   /** How many rows of a side wait. */
   def waiting(side: Side): Long = buffers(side).size
 

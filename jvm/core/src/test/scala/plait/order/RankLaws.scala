@@ -43,6 +43,30 @@ class RankLaws extends ScalaCheckSuite {
     }
   }
 
+  property("numbers: the values of at least a rank, and of at most, are those that it has") {
+    val domains = Seq[Domain](Domain.Long, Domain.Double, Domain.Float) :+
+      Domain.Decimal(9, 2) :+ Domain.Decimal(20, 2)
+    val numbers = Gen.choose(-1000000L, 1000000L)
+    forAll(Gen.oneOf(domains), numbers, numbers) { (domain, x, y) =>
+      val unit = domain match {
+        case _: Domain.Decimal => 100
+        case _: Domain.Floating => 64
+        case _ => 1
+      }
+      val (a, b) = (Rational(BigInt(x), BigInt(unit)), Rational(BigInt(y), BigInt(unit)))
+      val of = Rank.of(domain).get
+      def rankOf(number: Rational) = of.low(Closed(number))
+      val holds = (of.from(rankOf(a)), of.until(rankOf(a))) match {
+        case (Closed(from), Closed(until)) =>
+          (rankOf(b) < rankOf(a) || b >= from) && (rankOf(b) > rankOf(a) || b <= until)
+        case (Closed(from), Open(until)) =>
+          (rankOf(b) < rankOf(a) || b >= from) && (rankOf(b) > rankOf(a) || b < until)
+        case _ => false
+      }
+      holds && of.low(of.from(rankOf(a))) == rankOf(a)
+    }
+  }
+
   test("what no text is: below all of them, and from 1 on above all") {
     for (x <- Seq(Rational(-1), Rational.Zero)) assertEquals(rank.low(Closed(x)), Long.MinValue)
     for (x <- Seq(Rational.One, Rational(7))) assertEquals(rank.high(Open(x)), Long.MaxValue)

@@ -9,7 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.enabled             true     everything of Plait, on or off
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
-  * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep
+  * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep; in streams
+  *                                          drop or fail, and drop if nothing is said
   * spark.plait.stream.frontier     query    event time: the watermark of the query, or of each side
   * spark.plait.stream.late         drop     rows of a stream behind its frontier: drop, fail, null-pad
   * spark.plait.stream.unbounded-state auto  rows of a stream that wait for ever: auto, error, warn, allow
@@ -23,6 +24,8 @@ final case class PlaitConf(conf: SQLConf) {
     choice(PlaitConf.JoinStrategy, JoinStrategyChoice.All, JoinStrategyChoice.Auto)(_.name)
   def orderViolation: OrderViolation =
     choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Fail)(_.name)
+  def orderViolationInStreams: OrderViolation =
+    choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Drop)(_.name)
   def eventTimeFrontier: EventTimeFrontier =
     choice(PlaitConf.Frontier, EventTimeFrontier.All, EventTimeFrontier.OfQuery)(_.name)
   def unboundedState: UnboundedState =

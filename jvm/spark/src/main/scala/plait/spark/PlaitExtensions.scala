@@ -48,6 +48,7 @@ import plait.spark.sql.PlaitParser
   * planner strategy         OrderedByStrategy             a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
+  * resolution               WatermarkedTables             tables are known, columns not yet bound
   * check of the analysis    OrderedByCheck                types are known, nothing is optimized yet
   * check of the analysis    AsOfJoinCheck                 it is known what is a stream
   * check of the analysis    WindowJoinCheck               shapes of windows are still known
@@ -92,6 +93,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectPreCBORule(_ => SplitAsOfJoin)
     extensions.injectResolutionRule(_ => OrderedTables)
+    extensions.injectResolutionRule(_ => WatermarkedTables)
     extensions.injectCheckRule(_ => OrderedByCheck)
     extensions.injectCheckRule(_ => AsOfJoinCheck)
     extensions.injectCheckRule(_ => WindowJoinCheck)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 import org.apache.spark.sql.plait.InputFile
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
+
+import plait.spark.side.OrderViolatedException
 
 /** What the rows of a relation are claimed to keep, to be checked in tasks:
   *
@@ -54,7 +55,8 @@ final class OrderClaim(
       relation,
       s"${order.child.sql} ${order.direction.sql}",
       shown(row),
-      after
+      after,
+      "set spark.plait.order.violation to drop such rows or to keep them"
     )
   }
 }
@@ -100,21 +102,4 @@ final class OrderCheck(
       hasGreatest = false
     }
   }
-}
-
-/** A row came against the order that was declared of its relation. Spark hands an error with a
-  * condition on to the caller as it is, and Python knows this kind.
-  */
-final class OrderViolatedException(relation: String, order: String, value: String, after: String)
-    extends IllegalArgumentException(
-      s"[${OrderViolatedException.Condition}] The rows of $relation are declared to come in the order $order, " +
-        s"but $value $after. Mend the data or the declaration (the hint ORDERED, the table property " +
-        "plait.ordered-by), or set spark.plait.order.violation to drop such rows or to keep them."
-    )
-    with SparkThrowable {
-  override def getCondition: String = OrderViolatedException.Condition
-}
-
-object OrderViolatedException {
-  val Condition = "ORDER_VIOLATED"
 }

@@ -2,31 +2,52 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 import plait.spark.plan.OrderedBy
+import plait.spark.{OrderViolation, PlaitConf}
 
-/** Refuses a declared order that could not be checked: of the rows of a stream, or with a slack where
-  * values have no difference.
+/** Refuses a declared order that could not be checked: with a slack where values have no difference; or of
+  * a stream whose rows are to be kept though they come against it.
   */
 object OrderedByCheck extends (LogicalPlan => Unit) {
-  override def apply(plan: LogicalPlan): Unit = plan.foreach {
-    case ordered: OrderedBy =>
-      whyNot(ordered).foreach(why => throw new IllegalArgumentException(why))
+  override def apply(plan: LogicalPlan): Unit = {
+    plan.foreach {
+      case ordered: OrderedBy => refuse(ordered, whyNot(ordered))
+      case _ => ()
+    }
+    plan match {
+      case write: WriteToStream => write.inputQuery.foreach(ofStream)
+      case _ => ()
+    }
+  }
+
+  private def ofStream(plan: LogicalPlan): Unit = plan match {
+    case ordered: OrderedBy if ordered.isStreaming =>
+      if (PlaitConf(SQLConf.get).orderViolationInStreams eq OrderViolation.Keep)
+        refuse(
+          ordered,
+          Some(
+            s"cannot be run with ${PlaitConf.OnViolation}=keep on a stream, because rows that a late one might match " +
+              "are gone: set it to drop, which leaves late rows out and counts them, or to fail"
+          )
+        )
     case _ => ()
   }
 
+  private def refuse(ordered: OrderedBy, why: Option[String]): Unit = why.foreach { sentence =>
+    throw new IllegalArgumentException(
+      s"The order ${ordered.order.sql} that is declared of ${ordered.relation} $sentence."
+    )
+  }
+
   private def whyNot(ordered: OrderedBy): Option[String] = {
-    val order = ordered.order.child
-    val claim = s"The order ${ordered.order.sql} that is declared of ${ordered.relation}"
-    if (ordered.isStreaming)
-      Some(s"$claim is not supported yet on a stream: use a watermark, or join it in batch.")
-    else if (ordered.frontier.isDefined && !hasDifference(order.dataType))
-      Some(
-        s"$claim has a slack, but values of the type ${order.dataType.sql} have no difference: " +
-          "declare it without one."
-      )
-    else None
+    val dataType = ordered.order.child.dataType
+    Option.when(ordered.frontier.isDefined && !hasDifference(dataType)) {
+      s"has a slack, but values of the type ${dataType.sql} have no difference: declare it without one"
+    }
   }
 
   private def hasDifference(dataType: DataType): Boolean = dataType match {

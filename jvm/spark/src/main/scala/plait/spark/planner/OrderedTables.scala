@@ -31,7 +31,8 @@ object OrderedTables extends Rule[LogicalPlan] {
 
   /** A relation under this side of a join, with its claim. */
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
-    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint =>
+    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint |
+        _: EventTimeWatermark =>
       plan.mapChildren(declared)
     case relation =>
       TableProperties.of(relation).fold(plan) { case (table, property) =>
@@ -46,10 +47,10 @@ object OrderedTables extends Rule[LogicalPlan] {
   ): LogicalPlan = property(OrderedBy).fold(relation) { text =>
     val order = DeclaredOrder
       .order(text)
-      .getOrElse(throw wrong(table, OrderedBy, text, "an order, as 'seq DESC'"))
+      .getOrElse(throw TableProperties.wrong(table, OrderedBy, text, "an order, as 'seq DESC'"))
     order.references.collect { case column: UnresolvedAttribute => column }.foreach { column =>
       if (relation.resolve(column.nameParts, conf.resolver).isEmpty)
-        throw wrong(
+        throw TableProperties.wrong(
           table,
           OrderedBy,
           text,
@@ -59,13 +60,11 @@ object OrderedTables extends Rule[LogicalPlan] {
     val slack = property(Slack).map { text =>
       DeclaredOrder
         .slack(text)
-        .getOrElse(throw wrong(table, Slack, text, "a number or an interval that is not negative"))
+        .getOrElse(
+          throw TableProperties
+            .wrong(table, Slack, text, "a number or an interval that is not negative")
+        )
     }
     DeclaredOrder(order, slack).on(relation, table)
   }
-
-  private def wrong(table: String, property: String, value: String, wanted: String) =
-    new IllegalArgumentException(
-      s"The table property $property of $table is '$value', but must be $wanted."
-    )
 }

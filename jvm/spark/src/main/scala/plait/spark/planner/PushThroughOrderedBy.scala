@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import plait.spark.plan.OrderedBy
 
 /** Filters go below a declared order, so that they reach the scan: the rows that are left come in the
-  * same sequence. So only rows that a query reads are checked.
+  * same sequence. So only rows that a query reads are checked. Not so of a stream, where the rows that a
+  * filter leaves out say how far the others have come.
   *
   * {{{
   * Filter(k = 3, OrderedBy(seq, scan))      OrderedBy(seq, Filter(k = 3, scan))
@@ -16,7 +17,7 @@ import plait.spark.plan.OrderedBy
   */
 object PushThroughOrderedBy extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
-    case filter @ Filter(condition, ordered: OrderedBy) =>
+    case filter @ Filter(condition, ordered: OrderedBy) if !ordered.isStreaming =>
       val (pushed, kept) = splitConjunctivePredicates(condition).partition(_.deterministic)
       if (pushed.isEmpty) filter
       else {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import plait.order._
 import plait.spark.side.SidePruning
-import plait.spark.stream.{DeclaredFrontier, FrontierRule, StreamSpec}
+import plait.spark.stream.{FrontierRule, StreamSpec}
 import plait.spark.translate.SideExpressions
 import plait.{BySide, Side}
 
@@ -131,7 +131,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
     expression.fold(FrontierRule.Unknown) { e =>
       FrontierRule(
         EventTimes.rankOf(e, order.direction, children(side), times(side)),
-        DeclaredFrontier.Unknown
+        DeclaredFrontiers.of(e, order.direction, children(side))
       )
     }
   }

@@ -5,8 +5,11 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.connector.catalog.Table
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
 
 import plait.spark.Spelling
 
@@ -27,11 +30,21 @@ object TableProperties {
   def of(relation: LogicalPlan): Option[(String, String => Option[String])] = relation match {
     case relation: LogicalRelation => relation.catalogTable.map(of)
     case relation: HiveTableRelation => Some(of(relation.tableMeta))
-    case relation: DataSourceV2Relation =>
-      val properties = relation.table.properties.asScala
-      checked(relation.name, properties.keys)
-      Some((relation.name, properties.get))
+    case relation: DataSourceV2Relation => Some(of(relation.name, relation.table))
+    case relation: StreamingRelation => relation.dataSource.catalogTable.map(of)
+    case relation: StreamingRelationV2 => ofStream(relation)
     case _ => None
+  }
+
+  /** A stream of no catalog is of no table. */
+  private def ofStream(relation: StreamingRelationV2): Option[(String, String => Option[String])] =
+    for (catalog <- relation.catalog; table <- relation.identifier)
+      yield of((catalog.name +: table.namespace :+ table.name).mkString("."), relation.table)
+
+  private def of(name: String, table: Table): (String, String => Option[String]) = {
+    val properties = table.properties.asScala
+    checked(name, properties.keys)
+    (name, properties.get)
   }
 
   private def of(table: CatalogTable): (String, String => Option[String]) = {
@@ -39,6 +52,11 @@ object TableProperties {
     checked(name, table.properties.keys)
     (name, table.properties.get)
   }
+
+  def wrong(table: String, property: String, value: String, wanted: String): Exception =
+    new IllegalArgumentException(
+      s"The table property $property of $table is '$value', but must be $wanted."
+    )
 
   private def checked(table: String, properties: Iterable[String]): Unit =
     properties.find(key => key.startsWith("plait.") && !Known.contains(key)).foreach { key =>

@@ -42,12 +42,17 @@ object SeenFrontier {
     }
 
   private def declared(side: SparkPlan, rule: FrontierRule): Long =
-    if (rule.declared eq DeclaredFrontier.Unknown) Long.MinValue
-    else
-      all(side)
-        .collect { case node: DeclaresFrontier => node.seen }
-        .minOption
-        .getOrElse(Long.MinValue)
+    rule.declared
+      .flatMap { frontier =>
+        all(side)
+          .collect {
+            case node: DeclaresFrontier if node.claim.isSameAs(frontier.claim) => node.seen
+          }
+          .minOption
+          .filter(_ != Long.MinValue)
+          .map(frontier.rank.rankFrom)
+      }
+      .getOrElse(Long.MinValue)
 
   private def all(plan: SparkPlan): Seq[SparkPlan] = plan match {
     case reused: ReusedExchangeExec => all(reused.child)

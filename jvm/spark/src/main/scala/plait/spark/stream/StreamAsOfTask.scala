@@ -12,8 +12,8 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.plait.TaskMemory
 
 import plait.join.{Leaving, SortableRowStore}
-import plait.spark.LateRows
 import plait.spark.side._
+import plait.spark.{LateRows, OrderViolation}
 import plait.stream._
 import plait.{BySide, Side}
 
@@ -81,26 +81,34 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
       core: StreamAsOfJoin[StreamRowReader, UnsafeRow]
   ): Iterator[InternalRow] = {
     val counts = new StreamCounts(metrics)
-    val output = JoinOutput.of(joinType, outputs)
-    val isAloud = JoinOutput.roles(joinType).get.left.leaves eq Leaving.Aloud
     val padded = Seq.newBuilder[InternalRow]
     for (side <- Side.both) {
       val (unsafe, isLate, isCandidate) =
         (new AsUnsafe(outputs(side)), batch.isLate(side), test(side))
       inputs(side).foreach { source =>
         val row = unsafe(source)
-        if (isCandidate(row) && (isLate(row) || (core.add(side, row) eq Arrival.Late))) {
-          counts.lateRow(side)
-          batch.late match {
-            case LateRows.Drop => ()
-            case LateRows.NullPad =>
-              if (isAloud && (side eq Side.Left)) padded += output.alone(side, row).copy()
-            case LateRows.Fail => throw LateRowException.of(side)
+        val isByTime = isLate(row)
+        if (isCandidate(row) && (isByTime || (core.add(side, row) eq Arrival.Late)))
+          batch.orders(side).filterNot(_ => isByTime) match {
+            case Some(order) =>
+              counts.rowOutOfOrder(side)
+              if (order.onViolation eq OrderViolation.Fail)
+                throw order.violated(row, core.frontier(side))
+            case None =>
+              counts.lateRow(side)
+              padded ++= late(side, row)
           }
-        }
       }
     }
     padded.result().iterator
+  }
+
+  private def late(side: Side, row: UnsafeRow): Option[InternalRow] = batch.late match {
+    case LateRows.Drop => None
+    case LateRows.NullPad =>
+      val isAloud = JoinOutput.roles(joinType).get(side).leaves eq Leaving.Aloud
+      Option.when(isAloud)(JoinOutput.of(joinType, outputs).alone(side, row).copy())
+    case LateRows.Fail => throw LateRowException.of(side)
   }
 
   /** A right row that cannot be picked must not stand for those before it. */

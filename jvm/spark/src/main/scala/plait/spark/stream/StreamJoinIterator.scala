@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.join.{Leaving, Role}
-import plait.spark.LateRows
 import plait.spark.side.{AsUnsafe, JoinMetrics, JoinOutput}
+import plait.spark.{LateRows, OrderViolation}
 import plait.stream.{Arrival, Step, StreamJoin}
 import plait.{BySide, Side}
 
@@ -19,6 +19,8 @@ import plait.{BySide, Side}
   *
   * @param isLate
   *   by its event time; the core knows what is late by a declared order
+  * @param orders
+  *   those that are declared and by which rows may be late
   * @param done
   *   called once, after the last row
   */
@@ -30,7 +32,8 @@ final class StreamJoinIterator(
     accepts: InternalRow => Boolean,
     output: JoinOutput,
     isLate: BySide[InternalRow => Boolean],
-    late: LateRows,
+    lateRows: LateRows,
+    orders: BySide[Option[StreamOrder]],
     counts: StreamCounts
 )(done: () => Unit)
     extends Iterator[InternalRow] {
@@ -72,15 +75,24 @@ final class StreamJoinIterator(
 
   private def read(side: Side): Unit = inputs(side).foreach { source =>
     val row = unsafe(side)(source)
-    if (isLate(side)(row) || (core.add(side, row) eq Arrival.Late)) {
-      counts.lateRow(side)
-      late match {
-        case LateRows.Drop => ()
-        case LateRows.NullPad =>
-          if (roles(side).leaves eq Leaving.Aloud) core.addOutcast(side, row)
-        case LateRows.Fail => throw LateRowException.of(side)
-      }
+    if (isLate(side)(row)) late(side, row)
+    else if (core.add(side, row) eq Arrival.Late)
+      orders(side).fold(late(side, row))(outOfOrder(side, row, _))
+  }
+
+  private def late(side: Side, row: UnsafeRow): Unit = {
+    counts.lateRow(side)
+    lateRows match {
+      case LateRows.Drop => ()
+      case LateRows.NullPad =>
+        if (roles(side).leaves eq Leaving.Aloud) core.addOutcast(side, row)
+      case LateRows.Fail => throw LateRowException.of(side)
     }
+  }
+
+  private def outOfOrder(side: Side, row: UnsafeRow, order: StreamOrder): Unit = {
+    counts.rowOutOfOrder(side)
+    if (order.onViolation eq OrderViolation.Fail) throw order.violated(row, core.frontier(side))
   }
 
   private def matched(): InternalRow = {
@@ -105,9 +117,11 @@ final class StreamCounts(metrics: Map[String, SQLMetric]) {
   private val out = metrics(JoinMetrics.OutputRows)
   private val late = BySide.make(side => metrics(StreamMetrics.rowsLate(side)))
   private val dropped = metrics(StreamCounts.DroppedByWatermark)
+  private val outOfOrder = BySide.make(side => metrics(StreamMetrics.rowsOutOfOrder(side)))
   private val pairs = BySide.make(side => metrics(StreamMetrics.pairsByProbing(side)))
 
   def rowOut(): Unit = out += 1
+  def rowOutOfOrder(side: Side): Unit = outOfOrder(side) += 1
   def pairByProbing(side: Side): Unit = pairs(side) += 1
   def lateRow(side: Side): Unit = {
     late(side) += 1
@@ -125,8 +139,8 @@ final class LateRowException(message: String) extends IllegalStateException(mess
 
 object LateRowException {
   def of(side: Side): LateRowException = new LateRowException(
-    s"A row of the ${side.name} side came behind what the side had promised (its watermark or its declared " +
-      "order, less the slack). Give the watermark or the declaration more slack, or set spark.plait.stream.late " +
+    s"A row of the ${side.name} side came behind what the side had promised (its watermark). Give the " +
+      "watermark more delay, or set spark.plait.stream.late " +
       "to drop, which leaves such rows out and counts them, or to null-pad."
   )
 }

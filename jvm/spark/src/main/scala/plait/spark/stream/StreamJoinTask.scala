@@ -57,6 +57,7 @@ final class StreamJoinTask(
       JoinOutput.of(joinType, outputs),
       BySide.make(batch.isLate),
       batch.late,
+      batch.orders,
       new StreamCounts(metrics)
     )(() => {
       for (side <- Side.both) {

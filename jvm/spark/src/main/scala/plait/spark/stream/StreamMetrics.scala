@@ -16,7 +16,8 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   *
   * {{{
   * leftRowsIn             left rows of the batch that were in time
-  * leftRowsLate           left rows that came behind their frontier
+  * leftRowsLate           left rows that came behind their watermark
+  * leftRowsOutOfOrder     left rows that came behind their frontier by a declared order
   * leftRowsStored         left rows that wait after the batch
   * leftRowsPruned         left rows proved dead in the batch, waiting or just come
   * pairsByProbingLeft     matches found by looking for a right row's partners on the left
@@ -31,6 +32,7 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
 object StreamMetrics {
   def rowsIn(side: Side): String = s"${side.name}RowsIn"
   def rowsLate(side: Side): String = s"${side.name}RowsLate"
+  def rowsOutOfOrder(side: Side): String = s"${side.name}RowsOutOfOrder"
   def rowsStored(side: Side): String = s"${side.name}RowsStored"
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
@@ -62,6 +64,7 @@ object StreamMetrics {
     Seq(
       rowsIn(side) -> s"${side.name} rows in",
       rowsLate(side) -> s"${side.name} rows late",
+      rowsOutOfOrder(side) -> s"${side.name} rows out of order",
       rowsStored(side) -> s"${side.name} rows stored",
       rowsPruned(side) -> s"${side.name} rows pruned",
       pairsByProbing(side) -> s"pairs found by probing ${side.name}",

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.execution.SparkPlan
 
 import plait.BySide
 import plait.join.Rankless
+import plait.order.Direction
 import plait.spark.side.SidePruning
 import plait.spark.translate.BestMatch
 import plait.stream.Superseding
@@ -52,10 +53,13 @@ final case class AsOfSpec(
   *   from the time that no later row reaches back to, in microseconds: `rank(time)`; None where the order
   *   does not follow event time
   * @param declared
-  *   whether a declared order says it
+  *   from what a declared order says; None where the order does not follow one
   */
-final case class FrontierRule(ofEventTime: Option[EventTimeRank], declared: DeclaredFrontier) {
-  def isKnown: Boolean = ofEventTime.isDefined || (declared eq DeclaredFrontier.Known)
+final case class FrontierRule(
+    ofEventTime: Option[EventTimeRank],
+    declared: Option[DeclaredFrontier]
+) {
+  def isKnown: Boolean = ofEventTime.isDefined || declared.isDefined
 
   /** @param eventTime
     *   no later row is before it, in microseconds
@@ -65,13 +69,7 @@ final case class FrontierRule(ofEventTime: Option[EventTimeRank], declared: Decl
 }
 
 object FrontierRule {
-  val Unknown: FrontierRule = FrontierRule(None, DeclaredFrontier.Unknown)
-}
-
-sealed trait DeclaredFrontier
-object DeclaredFrontier {
-  case object Known extends DeclaredFrontier
-  case object Unknown extends DeclaredFrontier
+  val Unknown: FrontierRule = FrontierRule(None, None)
 }
 
 /** The least rank of the rows whose event time is at least something. */
@@ -79,8 +77,35 @@ trait EventTimeRank {
   def rankFrom(micros: Long): Long
 }
 
+/** How the least rank of a side's order follows from the frontier of a declared one.
+  *
+  * @param claim
+  *   what is declared, with the columns of the relation
+  * @param value
+  *   the side's order, with the columns of the side: rows are behind by the value of this
+  */
+final case class DeclaredFrontier(
+    claim: OrderedRows,
+    value: Expression,
+    direction: Direction,
+    rank: DeclaredRank
+)
+
+/** The least rank of the rows that are not before a frontier of the declared order, by its rank. */
+trait DeclaredRank {
+  def rankFrom(seen: Long): Long
+}
+
+/** The order that is declared of a relation; see [[plait.spark.plan.OrderedBy]]. */
+final case class OrderedRows(order: SortOrder, frontier: Option[Expression], relation: String) {
+  def isSameAs(that: OrderedRows): Boolean =
+    order.semanticEquals(that.order) &&
+      frontier.map(_.canonicalized) == that.frontier.map(_.canonicalized)
+}
+
 /** A node that has seen rows of a side of which an order is declared. */
 trait DeclaresFrontier { self: SparkPlan =>
+  def claim: OrderedRows
 
   /** The greatest rank, less the slack, of the rows that it has seen in this batch. */
   def seen: Long

@@ -16,8 +16,8 @@ import org.apache.spark.sql.plait.StreamingState
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.util.SerializableConfiguration
 
-import plait.spark.PlaitConf
 import plait.spark.translate.JoinedColumns
+import plait.spark.{EventTimeFrontier, PlaitConf}
 import plait.{BySide, Side}
 
 /** The pruning symmetric hash join of two streams, batch by batch:
@@ -181,9 +181,17 @@ final class StreamSymmetricHashJoinExec(
 
   /** Of this batch: what the rows before it promised, and Spark's watermark. */
   @transient private lazy val frontiers: BySide[Long] = {
-    val own = frontierLog.of(batch)
+    val own = promisedBefore
     BySide.make(side => math.max(own(side), ofWatermark(side, eventTimeWatermarkForEviction)))
   }
+
+  /** Where nothing but Spark's watermark says how far the sides have come, there is nothing to write down. */
+  private def isLogged: Boolean =
+    (PlaitConf(conf).eventTimeFrontier eq EventTimeFrontier.OfSide) ||
+      Side.both.exists(spec.frontiers(_).declared.isDefined)
+
+  @transient private lazy val promisedBefore: BySide[Long] =
+    if (isLogged) frontierLog.of(batch) else FrontierLog.Nothing
 
   private def batch: Long = getStateInfo.storeVersion
   private def frontierLog: FrontierLog = FrontierLog.at(
@@ -202,6 +210,14 @@ final class StreamSymmetricHashJoinExec(
     }
   }
 
+  /** By which rows may be late that are not so by their event time. */
+  private def orders: BySide[Option[StreamOrder]] = BySide.make { side =>
+    spec.frontiers(side).declared.map { declared =>
+      val zone = conf.sessionLocalTimeZone
+      new StreamOrder(declared, inputs(side), PlaitConf(conf).orderViolationInStreams, zone)
+    }
+  }
+
   /** Spark's 0 is no watermark yet; later rows are after it. */
   private def ofWatermark(side: Side, watermark: Option[Long]): Long =
     watermark.filter(_ > 0).fold(Long.MinValue) { ms =>
@@ -210,7 +226,7 @@ final class StreamSymmetricHashJoinExec(
 
   /** What the rows up to this batch, which has run, promise of later ones. */
   private def promised: BySide[Long] = {
-    val before = frontierLog.of(batch)
+    val before = promisedBefore
     BySide.make { side =>
       val seen =
         SeenFrontier.of(input(side), spec.frontiers(side), PlaitConf(conf).eventTimeFrontier)
@@ -228,8 +244,10 @@ final class StreamSymmetricHashJoinExec(
 
   /** Spark asks when the batch is over: the time to write down what the next one is run with. */
   override def getProgress(): StateOperatorProgress = {
-    frontierLog.note(batch + 1, promised)
-    frontierLog.purge(batch - conf.minBatchesToRetain)
+    if (isLogged) {
+      frontierLog.note(batch + 1, promised)
+      frontierLog.purge(batch - conf.minBatchesToRetain)
+    }
     super.getProgress()
   }
 
@@ -255,6 +273,7 @@ final class StreamSymmetricHashJoinExec(
         frontiers,
         lateness,
         PlaitConf(conf).lateRows,
+        orders,
         metrics
       )
     )

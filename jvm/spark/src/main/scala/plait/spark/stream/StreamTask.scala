@@ -30,6 +30,8 @@ trait StreamTask extends Serializable {
   *   after the batch
   * @param lateness
   *   whether a row of a side is late by its event time
+  * @param orders
+  *   the orders that are declared of the sides, by which rows may be late too
   */
 final case class StreamBatch(
     keys: BySide[Seq[Expression]],
@@ -38,6 +40,7 @@ final case class StreamBatch(
     frontiers: BySide[Long],
     lateness: BySide[Option[Expression]],
     late: LateRows,
+    orders: BySide[Option[StreamOrder]],
     metrics: Map[String, SQLMetric]
 ) {
   def isLate(side: Side): InternalRow => Boolean = lateness(side) match {

@@ -2,7 +2,7 @@
 package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, UnaryExpression}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -54,6 +54,19 @@ final case class OrderValue(child: Expression) extends UnaryExpression {
 }
 
 object OrderValue {
+
+  /** The only value of this type and rank; None if there is none, or more. */
+  def value(rank: Long, dataType: DataType): Option[Literal] = dataType match {
+    case _ if !isWhole(dataType) => None
+    case FloatType => Some(Literal(Rank.toDouble(rank).toFloat))
+    case DoubleType => Some(Literal(Rank.toDouble(rank)))
+    case t: DecimalType => Some(Literal(Decimal(rank, t.precision, t.scale), t))
+    case BooleanType => Some(Literal(rank > 0))
+    case ByteType => Some(Literal(rank.toByte))
+    case ShortType => Some(Literal(rank.toShort))
+    case IntegerType | DateType | _: YearMonthIntervalType => Some(Literal(rank.toInt, dataType))
+    case _ => Some(Literal(rank, dataType))
+  }
 
   /** Have values of this type a rank? */
   def exists(dataType: DataType): Boolean = dataType match {

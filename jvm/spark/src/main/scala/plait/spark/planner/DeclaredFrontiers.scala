@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types._
+
+import plait.BySide
+import plait.constraint.{Solver, Term}
+import plait.interval._
+import plait.order.{Direction, Rank}
+import plait.spark.plan.{KeptTogether, OrderedBy}
+import plait.spark.stream.{DeclaredFrontier, DeclaredRank, OrderedRows}
+import plait.spark.translate.{ConditionTranslation, OrderValue, OrderedType, TermTranslation}
+
+/** What a declared order of a stream says of the values of an expression over its rows.
+  *
+  * {{{
+  * ORDERED(l, seq, 100), greatest seq 500       later rows have seq >= 400, floor(seq / 10) >= 40, ...
+  * ORDERED(l, (a + b))                          an expression is looked at as a whole
+  * ORDERED(l, 'price DESC')                     later rows have price <= p, so -price >= -p
+  * }}}
+  */
+object DeclaredFrontiers {
+
+  /** How the least rank of an order of `plan`'s rows follows from an order declared below, if it does. */
+  def of(order: Expression, direction: Direction, plan: LogicalPlan): Option[DeclaredFrontier] =
+    declaredBelow(order, plan).flatMap { case (seen, ordered) =>
+      val claim = OrderedRows(ordered.order, ordered.frontier, ordered.relation)
+      ranks(seen, direction, ordered).map(DeclaredFrontier(claim, order, direction, _))
+    }.headOption
+
+  /** The orders declared of the relation that an expression comes from, each with the expression over the
+    * columns there. Nothing lies between that keeps rows, and gives them out when later ones have come.
+    */
+  private def declaredBelow(
+      expression: Expression,
+      plan: LogicalPlan
+  ): Seq[(Expression, OrderedBy)] = plan match {
+    case ordered: OrderedBy => (expression, ordered) +: declaredBelow(expression, ordered.child)
+    case Project(list, child) =>
+      val made = AttributeMap(list.collect { case a: Alias => a.toAttribute -> a.child })
+      val seen = expression.transform { case a: Attribute => made.getOrElse(a, a) }
+      if (seen.deterministic) declaredBelow(seen, child) else Nil
+    case _: SubqueryAlias | _: View | _: Filter | _: ResolvedHint | _: EventTimeWatermark |
+        _: KeptTogether | _: Generate | _: RepartitionOperation =>
+      below(expression, plan)
+    // A stream beside a table: its rows come out in the batch in which they come.
+    case _: BinaryNode => below(expression, plan)
+    case _ => Nil
+  }
+
+  private def below(expression: Expression, plan: LogicalPlan): Seq[(Expression, OrderedBy)] =
+    plan.children.filter(_.isStreaming) match {
+      case Seq(stream) if expression.references.subsetOf(stream.outputSet) =>
+        declaredBelow(expression, stream)
+      case _ => Nil
+    }
+
+  /** The rank of a row's frontier along its declared order, as one of the order's own type; None where
+    * values have no ranks.
+    */
+  def rankOf(ordered: OrderedBy): Option[Expression] = {
+    val value = ordered.order.child
+    val isDescending = ordered.order.direction == Descending
+    Option.when(hasRanks(value)) {
+      val rank = OrderValue(ordered.frontier.fold(value)(within(_, value.dataType)))
+      if (isDescending) BitwiseNot(rank) else rank
+    }
+  }
+
+  private def hasRanks(value: Expression) =
+    OrderValue.exists(value.dataType) && OrderedType.domain(value.dataType).isDefined
+
+  /** Rounded down; a later row that lies between is taken, and a frontier beyond the type is none. */
+  private def within(frontier: Expression, dataType: DataType): Expression =
+    (frontier.dataType, dataType) match {
+      case (from, to) if from == to => frontier
+      // A float has the rank of the double that it is.
+      case (DoubleType, FloatType) => frontier
+      case (_: DayTimeIntervalType, _: DayTimeIntervalType) => frontier
+      case (_: YearMonthIntervalType, _: YearMonthIntervalType) => frontier
+      case (_: DecimalType | FloatType | DoubleType, OrderedType.Integers()) =>
+        cast(Floor(frontier), dataType)
+      case (from: DecimalType, to: DecimalType) if from.scale > to.scale =>
+        cast(RoundFloor(frontier, Literal(to.scale)), to)
+      case _ => cast(frontier, dataType)
+    }
+
+  private def cast(e: Expression, to: DataType): Expression =
+    Cast(e, to, Some(org.apache.spark.sql.internal.SQLConf.get.sessionLocalTimeZone), EvalMode.TRY)
+
+  private def ranks(
+      order: Expression,
+      direction: Direction,
+      ordered: OrderedBy
+  ): Option[DeclaredRank] = {
+    val declared = ordered.order.child
+    val declaredDirection =
+      if (ordered.order.direction == Descending) Direction.Descending else Direction.Ascending
+    if (!hasRanks(declared)) None
+    else if (order.semanticEquals(declared))
+      Option.when(direction eq declaredDirection)(Itself)
+    else
+      Some(new Solved(order, direction, declared, declaredDirection))
+        .filter(rank => !rank.mayHaveValueWithoutIt && rank.rankFrom(0L) != Long.MinValue)
+  }
+
+  private object Itself extends DeclaredRank {
+    def rankFrom(seen: Long): Long = seen
+  }
+
+  /** Of what follows from the declared order, or what it follows from: `seq` from `seq + 5`. */
+  final private class Solved(
+      order: Expression,
+      direction: Direction,
+      declared: Expression,
+      declaredDirection: Direction
+  ) extends DeclaredRank {
+    private val translation = new ConditionTranslation(
+      new TermTranslation(BySide(order.references ++ declared.references, AttributeSet.empty))
+    )
+    private val ordered = translation.term(order)
+    private val claimed = translation.term(declared)
+    private val rank = Rank.of(ordered.domain)
+    private val claimedRank = Rank.of(claimed.domain)
+    private val solver = new Solver(translation.term(IsNotNull(declared)), Seq(claimed, ordered))
+
+    /** Rows whose declared order is NULL may come at any time. */
+    def mayHaveValueWithoutIt: Boolean = {
+      val without = new Solver(translation.term(IsNull(declared)), Seq(claimed, ordered))
+      val state = without.initial
+      without.narrow(state) && !possible(without, state, ordered).values.isEmpty
+    }
+
+    def rankFrom(seen: Long): Long = (for (rank <- rank; claimedRank <- claimedRank) yield {
+      val state = solver.initial
+      val i = solver.index(claimed)
+      val later = IntervalSet.of(Seq(from(claimedRank, seen)))
+      state(i) = state(i).intersect(Possible(later, Specials.NullOrNaN))
+      if (!solver.narrow(state)) Long.MinValue
+      else {
+        val values = possible(solver, state, ordered).values
+        if (values.isEmpty) Long.MinValue
+        else if (direction eq Direction.Descending) ~rank.high(values.upper)
+        else rank.low(values.lower)
+      }
+    }).getOrElse(Long.MinValue)
+
+    private def from(rank: Rank, seen: Long): Interval.Span[Rational] =
+      if (declaredDirection eq Direction.Descending)
+        Interval.Span(Bound.Unbounded, rank.until(~seen))
+      else Interval.Span(rank.from(seen), Bound.Unbounded)
+
+    private def possible(of: Solver, state: Array[Possible], term: Term) = state(of.index(term))
+  }
+}

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples and oracle: orders that are declared of streams, by a hint or by their tables.
+
+Oracle: the batch join of stock Spark over all rows that a query has been given.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
+from tests.python.conftest import QUICK
+from tests.python.queries import rows_of_spark, settings
+from tests.python.declared_streams import Stream, running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+VIOLATION = "spark.plait.order.violation"
+NEAR = "l.k = r.k AND r.s BETWEEN l.s AND l.s + 5"
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    own = spark.newSession()
+    with settings(own, QUICK | {"spark.sql.shuffle.partitions": 2}):
+        yield own
+
+
+@pytest.fixture
+def streams(session: SparkSession, tmp_path: Path) -> tuple[Stream, Stream]:
+    return two(session, tmp_path, "BIGINT")
+
+
+def two(session: SparkSession, folder: Path, kind: str) -> tuple[Stream, Stream]:
+    return (
+        Stream(session, folder, "l", f"k INT, s {kind}, v INT"),
+        Stream(session, folder, "r", f"k INT, s {kind}, w INT"),
+    )
+
+
+def joined(session: SparkSession, how: str = "", slack: str = ", 10", on: str = NEAR) -> DataFrame:
+    columns = "l.k, l.s, v" + ("" if "SEMI" in how or "ANTI" in how else ", r.s, w")
+    hints = f"ORDERED(l, s{slack}), ORDERED(r, s{slack})"
+    return session.sql(f"SELECT /*+ {hints} */ {columns} FROM l {how} JOIN r ON {on}")
+
+
+def of_spark(
+    spark: SparkSession, left: Stream, right: Stream, how: str = "", on: str = NEAR
+) -> Counter[str]:
+    own = spark.newSession()
+    left.batch(own).createOrReplaceTempView("l")
+    right.batch(own).createOrReplaceTempView("r")
+    columns = "l.k, l.s, v" + ("" if "SEMI" in how or "ANTI" in how else ", r.s, w")
+    return rows_of_spark(own, f"SELECT {columns} FROM l {how} JOIN r ON {on}")
+
+
+def test_a_row_waits_until_the_other_side_has_come_past_its_reach(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    left, right = streams
+    with running(session, joined(session, "LEFT OUTER", ", 2")) as run:
+        left.add([(1, 10, 0), (2, 20, 1)])
+        right.add([(1, 17, 0)])
+        assert run.rows() == Counter(), "15 is what no later right row is before"
+        right.add([(1, 18, 1)])
+        assert run.rows() == Counter(["(1, 10, 0, None, None)"])
+        assert run.waiting() == 2, (
+            "the second left row, and a right row that a left one of 18 may reach"
+        )
+
+
+KINDS: dict[str, tuple[str, str, str, Callable[[int], Any]]] = {
+    # type of s, what is declared with its slack, condition, the value of a step
+    "BIGINT": ("BIGINT", "s, 10", NEAR, lambda n: n),
+    "INT, a slack that is no whole number": ("INT", "s, 10.5", NEAR, lambda n: n),
+    "DECIMAL": ("DECIMAL(12, 2)", "s, 10", NEAR, lambda n: Decimal(n) - Decimal("0.25")),
+    "long DECIMAL": ("DECIMAL(20, 2)", "s, 10", NEAR, lambda n: Decimal(n) + 10**14),
+    "DOUBLE": ("DOUBLE", "s, 10", NEAR, lambda n: n * 1.0 - 50.0),
+    "DESC": ("BIGINT", "'s DESC', 10", NEAR, lambda n: -n),
+    "DATE": (
+        "DATE",
+        "s, INTERVAL 10 DAYS",
+        "l.k = r.k AND r.s BETWEEN l.s AND date_add(l.s, 5)",
+        lambda n: f"2026-{1 + n // 28:02}-{1 + n % 28:02}",
+    ),
+    "TIMESTAMP": (
+        "TIMESTAMP",
+        "s, INTERVAL 10 MINUTES",
+        "l.k = r.k AND r.s BETWEEN l.s AND l.s + INTERVAL 5 MINUTES",
+        lambda n: f"2026-01-01T{n // 60:02}:{n % 60:02}:00",
+    ),
+    "expression": (
+        "BIGINT",
+        "(k + s), 12",
+        "l.k = r.k AND r.k + r.s BETWEEN l.k + l.s AND l.k + l.s + 5",
+        lambda n: n,
+    ),
+    "follows from a declared one": (
+        "BIGINT",
+        "(s + 1), 10",
+        "l.k = r.k AND r.s div 4 = l.s div 4",
+        lambda n: n,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_that_keep_the_order_join_as_in_batch_and_leave_in_time(
+    spark: SparkSession, session: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    data_type, declared, on, value = KINDS[kind]
+    left, right = two(session, tmp_path, data_type)
+    how = {"BIGINT": "FULL OUTER", "DESC": "LEFT ANTI", "DOUBLE": "LEFT SEMI"}.get(kind, "")
+    columns = "l.k, l.s, v" + ("" if how.startswith("LEFT") else ", r.s, w")
+    df = session.sql(
+        f"SELECT /*+ ORDERED(l, {declared}), ORDERED(r, {declared}) */ {columns} "
+        f"FROM l {how} JOIN r ON {on}"
+    )
+    rng = random.Random(kind)
+    clock = {"l": 0, "r": 0}
+
+    def step(name: str) -> tuple[int, Any, int]:
+        clock[name] += rng.randrange(3)
+        n = max(clock[name] - rng.randrange(10), 0)
+        return rng.randrange(2), value(n), n
+
+    with running(session, df) as run:
+        for _ in range(2):
+            left.add([step("l") for _ in range(40)])
+            right.add([step("r") for _ in range(40)])
+            run.rows()
+        # The last rows match each other.
+        left.add([(k, value(200), 200) for k in (0, 1)])
+        right.add([(k, value(200), 200) for k in (0, 1)])
+        found, waiting = run.rows(), run.waiting()
+        assert run.counted("leftRowsOutOfOrder") + run.counted("rightRowsOutOfOrder") == 0
+    assert waiting <= 4
+    assert found == of_spark(spark, left, right, how, on)
+
+
+@pytest.mark.parametrize("name", ["l", "r"])
+def test_an_idle_source_does_not_stop_the_cleaning_of_the_other_side(
+    session: SparkSession, streams: tuple[Stream, Stream], name: str
+) -> None:
+    idle, busy = streams if name == "l" else reversed(streams)
+    with running(session, joined(session)) as run:
+        idle.add((1, n, n) for n in range(20))
+        busy.add([(2, 0, 0)])
+        run.rows()
+        assert run.waiting() == 20
+        for n in range(50, 90, 10):
+            busy.add([(2, n, n)])
+            run.rows()
+        assert run.waiting() == 4, "those of the busy side"
+
+
+def test_a_row_that_comes_too_late_is_dropped_and_counted(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    left, right = streams
+    with running(session, joined(session, "LEFT OUTER")) as run:
+        left.add([(1, 50, 0), (1, 200, 1)])
+        right.add([(1, 52, 0)])
+        run.rows()
+        left.add([(1, 188, 2), (1, 190, 3), (1, None, 4)])
+        right.add([(1, 191, 5), (1, 300, 6)])
+        assert run.rows() == Counter(
+            [
+                "(1, 50, 0, 52, 0)",
+                "(1, 190, 3, 191, 5)",
+                "(1, 200, 1, None, None)",
+                "(1, None, 4, None, None)",
+            ]
+        )
+        assert run.counted("leftRowsOutOfOrder") == 1
+        assert run.counted("leftRowsLate") + run.counted("rightRowsOutOfOrder") == 0
+
+
+FAILURES = {
+    "ORDERED(l, s, 10), ORDERED(r, s)": "order s ASC, but 188 comes where .* none come before 190",
+    "ORDERED(l, 's DESC'), ORDERED(r, s)": "order s DESC, but 188 comes .* none come before 50",
+    "ORDERED(l, (s + 1)), ORDERED(r, s)": r"\(s \+ 1L\) ASC, but s = 188 comes .* before 200",
+}
+
+
+@pytest.mark.parametrize("hints", FAILURES)
+def test_a_row_that_comes_too_late_ends_the_query_if_that_is_set(
+    session: SparkSession, streams: tuple[Stream, Stream], hints: str
+) -> None:
+    left, right = streams
+    df = session.sql(f"SELECT /*+ {hints} */ l.s FROM l JOIN r ON {NEAR}")
+    with settings(session, {VIOLATION: "fail"}), running(session, df) as run:
+        left.add([(1, 50, 0), (1, 200, 1)])
+        right.add([(1, 52, 0)])
+        run.rows()
+        left.add([(1, 188, 2)])
+        with pytest.raises(StreamingQueryException, match=FAILURES[hints]) as caught:
+            run.rows()
+        assert "The rows of l are declared" in str(caught.value)
+
+
+def test_late_rows_of_a_stream_cannot_be_kept(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    assert streams
+    sentence = "that is declared of l cannot be run with spark.plait.order.violation=keep"
+    with (
+        settings(session, {VIOLATION: "keep"}),
+        pytest.raises(IllegalArgumentException, match=sentence),
+        running(session, joined(session)),
+    ):
+        pass
+
+
+def test_a_restart_goes_on_from_the_same_frontier(
+    session: SparkSession, streams: tuple[Stream, Stream], tmp_path: Path
+) -> None:
+    left, right = streams
+    with running(session, joined(session).select("v", "w"), tmp_path) as run:
+        left.add([(1, 100, 0), (2, 195, 1)])
+        right.add([(1, 102, 0), (2, 200, 1)])
+        run.rows()
+    frontiers = tmp_path.glob("checkpoint/state/0/_plait/frontiers/[0-9]*")
+    assert max(frontiers).read_text().split() == ["v1", "185", "190"]
+    left.add([(1, 184, 2), (1, 186, 3)])
+    right.add([(1, 189, 4), (1, 190, 5)])
+    with running(session, joined(session).select("v", "w"), tmp_path) as run:
+        found = run.rows()
+        assert run.counted("leftRowsOutOfOrder") == 1
+        assert run.counted("rightRowsOutOfOrder") == 1
+    assert found == Counter(["(0, 0)", "(1, 1)", "(3, 5)"])
+
+
+def test_a_table_declares_its_order_for_its_stream(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    left, right = streams
+    try:
+        for name, stream in (("lefts", left), ("rights", right)):
+            session.sql(
+                f"CREATE TABLE {name} ({stream.schema}) USING json LOCATION '{stream.folder}' "
+                "TBLPROPERTIES ('plait.ordered-by' = 's', 'plait.ordered-slack' = '10')"
+            )
+        df = session.sql(
+            f"SELECT l.k, l.s, v, r.s, w FROM STREAM lefts l LEFT JOIN STREAM rights r ON {NEAR}"
+        )
+        with running(session, df) as run:
+            left.add([(1, 50, 0), (1, 100, 1)])
+            right.add([(1, 52, 0), (1, 120, 1)])
+            assert run.rows() == Counter(["(1, 50, 0, 52, 0)", "(1, 100, 1, None, None)"])
+    finally:
+        session.sql("DROP TABLE IF EXISTS lefts")
+        session.sql("DROP TABLE IF EXISTS rights")
+
+
+BETWEEN = {
+    "a projection": "(SELECT k, s + 1 AS s, v FROM $)",
+    "a filter, whose rows say how far the others have come": "(SELECT * FROM $ WHERE v < 5)",
+    "a table beside it": "(SELECT q.* FROM $ q JOIN (VALUES (1), (1)) AS t(k) ON q.k = t.k)",
+    "a watermark": (
+        "(SELECT k, s, v FROM (SELECT *, timestamp_seconds(s) AS ts FROM $) "
+        "WATERMARK ts DELAY OF INTERVAL 1 DAY)"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BETWEEN)
+def test_an_order_is_seen_through(
+    session: SparkSession, streams: tuple[Stream, Stream], what: str
+) -> None:
+    left, right = streams
+    rows = BETWEEN[what].replace("$", "(SELECT /*+ ORDERED(l, s) */ * FROM l)")
+    df = session.sql(f"SELECT /*+ ORDERED(r, s) */ l.s, r.s FROM {rows} l RIGHT JOIN r ON {NEAR}")
+    with running(session, df) as run:
+        left.add([(1, 10, 0), (1, 100, 9)])
+        right.add([(1, 13, 0), (1, 30, 1)])
+        assert "(None, 30)" in run.rows(), "a left row of 100 has been seen"
+
+
+def test_an_order_below_an_aggregation_says_nothing(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    assert streams
+    counted = (
+        "(SELECT k, s, count(*) AS v FROM "
+        "(SELECT /*+ ORDERED(l, s) */ *, timestamp_seconds(s) AS ts FROM l) "
+        "WATERMARK ts DELAY OF INTERVAL 1 DAY GROUP BY k, s, ts)"
+    )
+    query = f"SELECT /*+ ORDERED(r, s) */ v, w FROM {counted} l RIGHT JOIN r ON {NEAR}"
+    sentence = "nothing says that left rows come in the order"
+    with pytest.raises(AnalysisException, match=sentence), running(session, session.sql(query)):
+        pass
+
+
+def test_without_a_join_of_streams_a_declared_order_changes_nothing(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    left, _ = streams
+    with running(session, session.sql("SELECT /*+ ORDERED(l, s) */ k, s FROM l")) as run:
+        left.add([(1, 5, 0)])
+        run.rows()
+        left.add([(1, 3, 0)])
+        assert run.rows() == Counter(["(1, 5)", "(1, 3)"])
+
+
+WATERMARK = "plait.watermark"
+
+
+@pytest.fixture
+def events(session: SparkSession, tmp_path: Path) -> Iterator[Stream]:
+    """A table of events, which says how late they may come."""
+    stream = Stream(session, tmp_path, "files", "k INT, ts TIMESTAMP, ts2 TIMESTAMP")
+    session.sql(
+        f"CREATE TABLE events ({stream.schema}) USING json LOCATION '{stream.folder}' "
+        f"TBLPROPERTIES ('{WATERMARK}' = 'ts - INTERVAL 20 SECONDS')"
+    )
+    yield stream
+    session.sql("DROP TABLE events")
+
+
+def delays(df: DataFrame) -> list[tuple[str, str]]:
+    """The columns and delays of the watermarks of a plan."""
+    plan = df._jdf.queryExecution().analyzed().toString()
+    return re.findall(r"EventTimeWatermark [^,]*, (\w+)#\d+: timestamp, (.*)", plan)
+
+
+def test_a_table_declares_the_watermark_of_its_stream(
+    session: SparkSession, events: Stream
+) -> None:
+    df = session.sql(
+        "SELECT a.k, a.ts, b.ts2 FROM STREAM events a LEFT JOIN STREAM events b "
+        "ON a.k = b.k + 1 AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 5 SECONDS"
+    )
+    with running(session, df.selectExpr("k", "second(ts)", "second(ts2)")) as run:
+        events.add([(1, "2026-01-01T00:00:10", None), (0, "2026-01-01T00:00:12", None)])
+        events.add([(7, "2026-01-01T00:00:36", "2026-01-01T00:00:36")])
+        assert run.rows() == Counter(["(1, 10, None)"]), "16 is the watermark"
+        assert run.waiting() > 0
+
+
+READERS: dict[str, tuple[Callable[[SparkSession], DataFrame], list[tuple[str, str]]]] = {
+    "SQL": (lambda s: s.sql("SELECT k FROM STREAM events"), [("ts", "20 seconds")]),
+    "a DataFrame": (lambda s: s.readStream.table("events"), [("ts", "20 seconds")]),
+    "SQL with a watermark": (
+        lambda s: s.sql("SELECT * FROM STREAM events WATERMARK ts2 DELAY OF INTERVAL 5 SECONDS"),
+        [("ts2", "5 seconds")],
+    ),
+    "a DataFrame with a watermark": (
+        lambda s: s.readStream.table("events").where("k > 0").withWatermark("ts", "5 seconds"),
+        [("ts", "5 seconds")],
+    ),
+    "a batch": (lambda s: s.table("events"), []),
+}
+
+
+@pytest.mark.parametrize("how", READERS)
+def test_what_a_query_says_goes_before_the_watermark_of_its_table(
+    session: SparkSession, events: Stream, how: str
+) -> None:
+    assert events
+    reader, expected = READERS[how]
+    assert delays(reader(session)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ts", "nope - INTERVAL 20 SECONDS", "ts + INTERVAL 1 DAY", "k - INTERVAL 1 DAY", "ts -"],
+)
+def test_a_wrong_watermark_of_a_table_is_an_error_that_names_it(
+    session: SparkSession, events: Stream, text: str
+) -> None:
+    assert events
+    session.sql(f"ALTER TABLE events SET TBLPROPERTIES ('{WATERMARK}' = '{text}')")
+    if text == "ts":
+        assert delays(session.readStream.table("events")) == [("ts", "0 seconds")]
+        return
+    with pytest.raises(IllegalArgumentException) as caught:
+        session.sql("SELECT * FROM STREAM events")
+    for part in (WATERMARK, "spark_catalog.default.events", f"'{text}'", "are ts, ts2"):
+        assert part in str(caught.value)
+    assert "as 'ts - INTERVAL 20 SECONDS'" in str(caught.value)
