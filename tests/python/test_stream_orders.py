@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
 from tests.python.conftest import QUICK
-from tests.python.queries import rows_of_spark, settings
 from tests.python.declared_streams import Stream, running
+from tests.python.queries import rows_of_spark, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
