@@ -416,15 +416,22 @@ def test_late_rows_of_a_preserved_side_come_out_alone_if_asked_for(
     assert custom(progress, "leftRowsLate") == 1
 
 
-def test_a_late_row_ends_the_query_if_asked_for(
-    session: SparkSession, feeds: Feeds, tmp_path: Path
+@pytest.mark.parametrize("store", ["HDFS", "RocksDB"])
+def test_a_late_row_ends_the_query_if_asked_for_and_leaves_nothing_behind(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, store: str
 ) -> None:
     feeds.add(*LATE)
-    with (
-        settings(session, {"spark.plait.stream.late": "fail"}),
-        pytest.raises(StreamingQueryException, match="came behind what the side had promised"),
-    ):
-        run(feeds.join(session, "INNER", NEAR), tmp_path)
+    feeds.end()
+    with settings(session, STORES.get(store, {})):
+        df = feeds.join(session, "LEFT", NEAR)
+        with (
+            settings(session, {"spark.plait.stream.late": "fail"}),
+            pytest.raises(StreamingQueryException, match="came behind what the side had promised"),
+        ):
+            run(df, tmp_path)
+        assert not list(tmp_path.glob("checkpoint/state/**/*.tmp"))
+        run(df, tmp_path)
+    assert output(df, tmp_path) == joined(IN_TIME, "LEFT", NEAR)
 
 
 UNBOUNDED = "l.k = r.k AND r.s >= l.s"

@@ -2,6 +2,7 @@
 package plait.spark.stream
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -291,6 +292,9 @@ final class StreamSymmetricHashJoinExec(
               storeConf,
               hadoopConf.value.value
             )
+          TaskContext
+            .get()
+            .addTaskCompletionListener[Unit](_ => if (!store.hasCommitted) store.abort())
           val started = System.nanoTime
           task.join(store, BySide(leftRows, rightRows)) { waiting =>
             metrics("allUpdatesTimeMs") += (System.nanoTime - started) / 1000000
