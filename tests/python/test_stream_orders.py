@@ -17,7 +17,7 @@ import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
 from tests.python.conftest import QUICK
 from tests.python.queries import rows_of_spark, settings
-from tests.python.streams import Stream, running
+from tests.python.declared_streams import Stream, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import java.util
 /** Where the rows of a batch lie, by rank once they are sorted: rows that are added by rank are put at the
   * ends of their runs, where it costs a step.
   */
-final private[stream] class Arrivals {
+final private[stream] class Arrivals extends HandleList {
   private var handles = new Array[Long](Arrivals.InitialCapacity)
   private var ranks = new Array[Long](Arrivals.InitialCapacity)
   private var count = 0

@@ -42,6 +42,12 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   /** How many rows have left since the batch began. */
   def removedRows: Long = removed
 
+  /** No row has a lower rank. */
+  def leastRank: Long =
+    (for (s <- segments.iterator; c <- 0 until s.chunks if s.live(c) > 0)
+      yield s.minRank(c)).minOption
+      .getOrElse(Long.MaxValue)
+
   /** How many segments there are, for those who watch. */
   def segmentCount: Int = segments.size
 
@@ -119,7 +125,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     }
   }
 
-  /** Stores the rows, and writes what was marked. Places are invalid from here on. */
+  /** Stores the rows, none of which is dead, and writes what was marked. Places are invalid from here on. */
   def append(rows: NewRows[R]): Unit = {
     saveMarks()
     val writer = new SegmentWriter(store, root.nextSegment)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 
 import plait.join.{Neighbours, Outermost}
-import plait.spark.side.{AsUnsafe, MatchScan}
+import plait.spark.side.{AsUnsafe, HomedRows, MatchScan}
 import plait.spark.translate.BestMatch
 import plait.{BySide, Side}
 

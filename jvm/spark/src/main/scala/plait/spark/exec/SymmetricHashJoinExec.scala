@@ -4,13 +4,7 @@ package plait.spark.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  Expression,
-  Predicate,
-  SortOrder,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Predicate, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
@@ -137,18 +131,6 @@ case class SymmetricHashJoinExec(
       newRight: SparkPlan
   ): SymmetricHashJoinExec = copy(left = newLeft, right = newRight)(pruning)
 }
-
-/** What a task needs of one side.
-  *
-  * @param isSortedHere
-  *   the rows do not come by rank
-  */
-final case class SidePlan(
-    keys: Seq[Expression],
-    ranks: Seq[Expression],
-    output: Seq[Attribute],
-    isSortedHere: Boolean
-)
 
 /** What one task does: builds readers, buffers and core, and counts when it ends. */
 final class SymmetricHashJoinTask(

@@ -15,7 +15,7 @@ import plait.spark.plan.{AsOfJoin, ClauseError, ReadAnew}
   * left side    right side
   * stream       table         joined, but for RIGHT and FULL, and for a stream that takes rows back
   * table        stream        refused
-  * stream       stream        refused
+  * stream       stream        joined as StreamAsOf says
   * }}}
   */
 object AsOfJoinCheck extends (LogicalPlan => Unit) {
@@ -37,10 +37,7 @@ object AsOfJoinCheck extends (LogicalPlan => Unit) {
   private def whyNot(join: AsOfJoin): Option[String] =
     if (!join.isStreaming) None
     else if (join.left.isStreaming && join.right.isStreaming)
-      Some(
-        "As-of and temporal joins of streams are not supported yet, because a row would see no more than its own " +
-          "micro-batch: join in batch, or in foreachBatch"
-      )
+      StreamAsOf.whyNot(join)
     else if (join.right.isStreaming) Some(OfTable)
     else
       join.joinType match {

@@ -12,7 +12,7 @@ import plait.spark.plan.AsOfJoin
   */
 object AsOfJoinStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case join: AsOfJoin =>
+    case join: AsOfJoin if !StreamAsOf.isOfStreams(join) =>
       val AsOfKeys(keys, rest) = AsOfKeys.of(join)
       val spread =
         if (keys.left.nonEmpty) AsOfSpread.ByKey

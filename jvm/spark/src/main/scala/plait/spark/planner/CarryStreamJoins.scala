@@ -6,7 +6,14 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.plan.{KeptTogether, PlaitJoinHint, StreamJoin, StreamJoinCarrier}
+import plait.spark.plan.{
+  AsOfJoin,
+  KeptTogether,
+  PlaitJoinHint,
+  StreamAsOfCarrier,
+  StreamJoin,
+  StreamJoinCarrier
+}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 
 /** Which joins are joins of streams that Plait runs: all whose sides are both streams, unless it is turned
@@ -30,12 +37,14 @@ object CarryStreamJoins extends Rule[LogicalPlan] {
     case join @ Join(_, _, joinType, _, _)
         if join.resolved && joinType != Inner && joinType != Cross && StreamJoins.isTaken(join) =>
       StreamJoinCarrier(join.copy(joinType = Inner), joinType)
+    case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) => StreamAsOfCarrier.of(join)
   }
 }
 
 /** Brings them back as what they are, so that the optimizer may push filters and drop columns. */
 object RestoreStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case carrier: StreamAsOfCarrier => carrier.join
     case carrier: StreamJoinCarrier =>
       val join = carrier.join
       join.joinType match {

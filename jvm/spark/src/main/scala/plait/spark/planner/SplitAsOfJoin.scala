@@ -10,9 +10,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.order.WhyNot
-import plait.spark.exec.PairConditions
 import plait.spark.plan.AsOfJoin
-import plait.spark.side.MatchScan
+import plait.spark.side.{MatchScan, PairConditions}
 import plait.spark.translate.RangeOf
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}

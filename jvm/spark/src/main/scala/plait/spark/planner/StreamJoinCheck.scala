@@ -9,11 +9,12 @@ import org.apache.spark.sql.catalyst.optimizer.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.join.{Leaving, Matching, Role}
 import plait.order.WhyNot
-import plait.spark.plan.{ClauseError, StreamJoinCarrier}
+import plait.spark.plan.{AsOfJoin, ClauseError, StreamAsOfCarrier, StreamJoinCarrier}
 import plait.spark.side.JoinOutput
 import plait.spark.stream.StreamSpec
 import plait.spark.{PlaitConf, UnboundedState}
@@ -41,6 +42,9 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     case carrier: StreamJoinCarrier =>
       check(carrier.join)
       carrier.join.children.foreach(checkAll)
+    case carrier: StreamAsOfCarrier =>
+      checkAsOf(carrier.join)
+      carrier.child.children.foreach(checkAll)
     case join: Join if StreamJoins.isTaken(join) =>
       check(join)
       join.children.foreach(checkAll)
@@ -49,7 +53,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   private def check(join: Join): Unit = {
     val toPlan = JoinToPlan.of(join)
-    val spec = new StreamPruning(toPlan).spec
+    val spec = StreamPruning.of(toPlan).spec
     val whys = BySide.make(side => spec.pruning(side).whyNot)
     if (!toPlan.hasKeys && Side.both.forall(whys(_).isDefined))
       throw ClauseError(
@@ -60,22 +64,47 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join)
   }
 
+  /** Left rows that are never answered are no join; right rows that are never dropped are a warning. */
+  private def checkAsOf(join: AsOfJoin): Unit = {
+    val spec = StreamAsOf.spec(join)
+    for (why <- spec.pruning.left.whyNot)
+      throw ClauseError(
+        s"In this as-of join of streams left rows would wait for ever: ${why.sentence} [${why.code}]",
+        join.origin
+      )
+    for (why <- spec.pruning.right.whyNot)
+      tell(
+        UnboundedState.Warn,
+        s"This as-of join of streams keeps right rows for ever: ${why.sentence} [${why.code}]",
+        join.origin
+      )
+  }
+
   private def tell(side: Side, why: WhyNot, spec: StreamSpec, join: Join): Unit = {
     val roles = JoinOutput.roles(spec.joinType).get
     val text = s"This ${spec.joinType.sql} join of streams keeps ${side.name} rows for ever" +
       (if (roles(side).leaves eq Leaving.Aloud) ", and those without a match never come out"
        else "") +
       s": ${why.sentence} [${why.code}]"
-    PlaitConf(SQLConf.get).unboundedState.getOrElse(byDefault(roles(side))) match {
-      case UnboundedState.Allow => ()
-      case UnboundedState.Warn =>
-        logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
-      case UnboundedState.Error =>
-        throw ClauseError(s"$text. To run it all the same set ${PlaitConf.Unbounded}", join.origin)
-    }
+    val byDefault = if (isAwaited(roles(side))) UnboundedState.Error else UnboundedState.Warn
+    tell(byDefault, text, join.origin)
   }
 
-  private def byDefault(role: Role): UnboundedState =
-    if ((role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)) UnboundedState.Error
-    else UnboundedState.Warn
+  private def tell(byDefault: UnboundedState, text: String, at: Origin): Unit =
+    PlaitConf(SQLConf.get).unboundedState match {
+      case UnboundedState.Auto => act(byDefault, text, at)
+      case chosen => act(chosen, text, at)
+    }
+
+  private def act(as: UnboundedState, text: String, at: Origin): Unit = as match {
+    case UnboundedState.Error =>
+      throw ClauseError(s"$text. To run it all the same, set ${PlaitConf.Unbounded}=allow", at)
+    case UnboundedState.Warn =>
+      logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
+    case UnboundedState.Allow | UnboundedState.Auto => ()
+  }
+
+  /** Whether its rows come out when it is known of them whether they match. */
+  private def isAwaited(role: Role): Boolean =
+    (role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)
 }

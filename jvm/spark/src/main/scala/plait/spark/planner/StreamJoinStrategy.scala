@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan}
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.{
   JoinConditionSplitPredicates,
   JoinStateWatermarkPredicates
 }
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
-import plait.spark.plan.StreamJoin
-import plait.spark.stream.{StreamSideExec, StreamSymmetricHashJoinExec}
-import plait.{BySide, Side}
+import plait.BySide
+import plait.spark.plan.{AsOfJoin, StreamAsOfCarrier, StreamJoin}
+import plait.spark.stream.{StreamSideExec, StreamSpec, StreamSymmetricHashJoinExec}
 
 /** Plans a join of streams. Rows are dealt by key; without a key all are in one task. */
 object StreamJoinStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case join: StreamJoin => Seq(planned(join))
+    case join: StreamJoin =>
+      val toPlan = JoinToPlan.of(join.join)
+      val columns = BySide(join.left.output, join.right.output)
+      Seq(node(join, toPlan.keys, toPlan.residual, StreamPruning.of(toPlan).spec, columns))
+    case join: AsOfJoin if StreamAsOf.isOfStreams(join) =>
+      val AsOfKeys(keys, rest) = AsOfKeys.of(join)
+      val columns =
+        BySide(join.left.output, join.right.output.map(StreamAsOfCarrier.withoutEventTime))
+      Seq(node(join, keys, rest, StreamAsOf.spec(join), columns))
     case _ => Nil
   }
 
-  private def planned(join: StreamJoin): SparkPlan = {
-    val toPlan = JoinToPlan.of(join.join)
+  private def node(
+      join: BinaryNode,
+      keys: BySide[Seq[Expression]],
+      condition: Option[Expression],
+      spec: StreamSpec,
+      columns: BySide[Seq[Attribute]]
+  ): SparkPlan = {
     val children = BySide(planLater(join.left), planLater(join.right))
-    val keys: BySide[Seq[Expression]] =
-      if (toPlan.hasKeys) toPlan.keys else BySide.make((_: Side) => Seq(Literal(0L)))
+    val dealt = if (keys.left.nonEmpty) keys else BySide(OneTask, OneTask)
     new StreamSymmetricHashJoinExec(
-      keys.left,
-      keys.right,
+      dealt.left,
+      dealt.right,
       StreamSymmetricHashJoinExec.SparksType,
-      JoinConditionSplitPredicates(toPlan.residual, children.left, children.right),
+      JoinConditionSplitPredicates(condition, children.left, children.right),
       None,
       None,
       None,
@@ -38,8 +50,10 @@ object StreamJoinStrategy extends SparkStrategy {
       StreamSideExec(children.left),
       StreamSideExec(children.right),
       None,
-      new StreamPruning(toPlan).spec,
-      BySide(join.left.output, join.right.output)
+      spec,
+      columns
     )
   }
+
+  private val OneTask = Seq(Literal(0L))
 }

@@ -22,8 +22,11 @@ import plait.{BySide, Side}
   * }}}
   *
   * The keys are part of the condition here: `l.window_end = r.window_end` prunes.
+  *
+  * @param kept
+  *   the sides whose event times are those of the rows that come out
   */
-final class StreamPruning(join: JoinToPlan) {
+final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
   import StreamPruning._
 
   private val children = join.children
@@ -50,7 +53,7 @@ final class StreamPruning(join: JoinToPlan) {
         BySide.make(side => ruleOf(side, os(side)))
       ),
       join.told(texts),
-      new EventTimes.OfOutput(join.join.condition, children, keptSides).apply
+      new EventTimes.OfOutput(join.join.condition, children, kept).apply
     )
   }
 
@@ -75,11 +78,6 @@ final class StreamPruning(join: JoinToPlan) {
   private def times(side: Side): Seq[Expression] =
     if (ownTimes(side).nonEmpty) ownTimes(side)
     else equalTimes.map { case (l, r) => if (side eq Side.Left) l else r }
-
-  private def keptSides: Seq[Side] = join.joinType match {
-    case LeftExistence(_) => Seq(Side.Left)
-    case _ => Side.both
-  }
 
   private def unpruned = BySide.make(_ => SideExpressions.unpruned)
   private def notCompared = BySide.make(_ => SidePruning.not(WhyNot.NoComparison()))
@@ -140,6 +138,16 @@ final class StreamPruning(join: JoinToPlan) {
 }
 
 object StreamPruning {
+
+  /** Of a join whose type says whose columns come out. */
+  def of(join: JoinToPlan): StreamPruning = new StreamPruning(
+    join,
+    join.joinType match {
+      case LeftExistence(_) => Seq(Side.Left)
+      case _ => Side.both
+    }
+  )
+
   final private case class Pruning(
       orders: BySide[Order],
       sides: BySide[SideExpressions],

@@ -23,7 +23,8 @@ final case class MatchScan(direction: MatchDirection, dataType: DataType) {
   /** Numbers say all of the values. */
   val isByRank: Boolean = OrderValue.isWhole(dataType)
 
-  private val isDownwards = direction == AtOrAfter || direction == After
+  /** Rows come from the last to the first. */
+  val isDownwards: Boolean = direction == AtOrAfter || direction == After
 
   def order(value: Expression): SortOrder =
     SortOrder(value, if (isDownwards) Descending else Ascending)

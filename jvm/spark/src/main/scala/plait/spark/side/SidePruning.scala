@@ -29,6 +29,12 @@ final class SidePruning private (val text: String, val prunedBy: Either[WhyNot, 
   def unlessFor(why: WhyNot): SidePruning =
     new SidePruning(s"${text.split(", pruned by").head}, not pruned: $why", Left(why))
 
+  /** The next row of its key ends a row's time. */
+  def supersededByNext: SidePruning = new SidePruning(
+    s"${text.split(", not pruned").head}; superseded by the next of its key",
+    Right(prunedBy.getOrElse("the next row of its key"))
+  )
+
   override def toString: String = text
 }
 

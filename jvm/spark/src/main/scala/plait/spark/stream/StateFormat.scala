@@ -61,7 +61,7 @@ object StateFormat {
             .zip(spec.ranks(side))
             .map { case (n, e) => s"$n ${sql(e)}" }
             .mkString("; ")
-      } :+ s"condition ${join.condition.full.fold("none")(sql)}"
+      } :+ s"as of ${spec.asOf.fold("none")(a => sql(a.best))}" :+ s"condition ${join.condition.full.fold("none")(sql)}"
   }
 
   /** Columns by their places. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 
 import plait.Side
-import plait.spark.side.JoinMetrics
+import plait.spark.side.{JoinMetrics, PeakMetric}
 
 /** What a join of streams counts in a batch, a side; Spark shows it in the progress of the query and in its
   * UI.
@@ -23,6 +23,10 @@ import plait.spark.side.JoinMetrics
   * pairsByProbingLeft     matches found by looking for a right row's partners on the left
   * leftFrontier           no later left row has a lower rank: the order as a number, microseconds of a time
   * leftSegments           pieces in which the left rows lie
+  *
+  * of an as-of join
+  * leftRowsAnswered       left rows that picked a row or found none
+  * rightRowsLookedAt      right rows that they could pick
   * }}}
   */
 object StreamMetrics {
@@ -34,6 +38,27 @@ object StreamMetrics {
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
   def segments(side: Side): String = s"${side.name}Segments"
+
+  val Answered: String = "leftRowsAnswered"
+  val Candidates: String = "rightRowsLookedAt"
+  private val Kept = "rowsKeptAtPeak"
+  private val Sorted = "timeToSort"
+
+  /** What an as-of join counts besides. */
+  val ofAsOf: Seq[StatefulOperatorCustomMetric] = Seq(
+    StatefulOperatorCustomSumMetric(Answered, "left rows answered"),
+    StatefulOperatorCustomSumMetric(Candidates, "right rows looked at"),
+    StatefulOperatorCustomSumMetric(Sorted, "sort time"),
+    Peak
+  )
+
+  /** For the as-of join of the rows that are answered in a batch. */
+  def ofAnswers(metrics: Map[String, SQLMetric]): Map[String, SQLMetric] = metrics ++ Map(
+    JoinMetrics.rowsIn(Side.Left) -> metrics(Answered),
+    JoinMetrics.rowsIn(Side.Right) -> metrics(Candidates),
+    JoinMetrics.PeakBuffered -> metrics(Kept),
+    JoinMetrics.SortTime -> metrics(Sorted)
+  )
 
   val all: Seq[StatefulOperatorCustomMetric] = Side.both.flatMap { side =>
     Seq(
@@ -47,6 +72,12 @@ object StreamMetrics {
       segments(side) -> s"${side.name} segments"
     ).map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
   } :+ SpillSize
+
+  private object Peak extends StatefulOperatorCustomMetric {
+    val name: String = Kept
+    val desc: String = "rows kept at peak"
+    def createSQLMetric(context: SparkContext): SQLMetric = PeakMetric.create(context, desc)
+  }
 
   private object SpillSize extends StatefulOperatorCustomMetric {
     val name: String = JoinMetrics.SpillSize

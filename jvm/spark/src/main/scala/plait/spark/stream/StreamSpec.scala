@@ -9,6 +9,8 @@ import plait.BySide
 import plait.join.Rankless
 import plait.order.Direction
 import plait.spark.side.SidePruning
+import plait.spark.translate.BestMatch
+import plait.stream.Superseding
 
 /** What a join of streams is, beyond what Spark's node says of it. It is made from the query alone, and from
   * nothing that differs from batch to batch: the state that one batch leaves is read by all later ones.
@@ -23,6 +25,8 @@ import plait.spark.side.SidePruning
   *   how each side's frontier is known
   * @param outputWatermark
   *   what rows that come out later are after, in milliseconds, if those that come in are after this
+  * @param asOf
+  *   None of a join in which all matches come out
   */
 final case class StreamSpec(
     joinType: JoinType,
@@ -31,7 +35,16 @@ final case class StreamSpec(
     eventTimes: BySide[Seq[Expression]],
     frontiers: BySide[FrontierRule],
     pruning: BySide[SidePruning],
-    outputWatermark: Long => Option[Long]
+    outputWatermark: Long => Option[Long],
+    asOf: Option[AsOfSpec] = None
+)
+
+/** Of an as-of join: which row is picked, and what is left of ON beyond the keys. */
+final case class AsOfSpec(
+    best: BestMatch,
+    condition: Option[Expression],
+    check: Option[Expression],
+    superseding: Superseding
 )
 
 /** How the frontier of a side is known, as a rank of its order.

@@ -16,8 +16,8 @@ import org.apache.spark.sql.plait.StreamingState
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.util.SerializableConfiguration
 
-import plait.spark.PlaitConf
 import plait.spark.translate.JoinedColumns
+import plait.spark.{EventTimeFrontier, PlaitConf}
 import plait.{BySide, Side}
 
 /** The pruning symmetric hash join of two streams, batch by batch:
@@ -117,11 +117,14 @@ final class StreamSymmetricHashJoinExec(
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns)
 
-  override def nodeName: String = "StreamSymmetricHashJoin"
+  override def nodeName: String =
+    if (spec.asOf.isDefined) "StreamAsOfJoin" else "StreamSymmetricHashJoin"
   override def shortName: String = StreamSymmetricHashJoinExec.OperatorName
 
   override protected def stringArgs: Iterator[Any] =
-    Iterator(leftKeys, rightKeys, spec.joinType) ++ condition.full.iterator ++
+    Iterator(leftKeys, rightKeys, spec.joinType) ++ spec.asOf
+      .map(_.best)
+      .iterator ++ condition.full.iterator ++
       Side.both.map(side => s"${side.name} ${spec.pruning(side)}") ++ stateInfo.iterator
 
   /** With the event times that the sides' own columns do not show. */
@@ -170,16 +173,25 @@ final class StreamSymmetricHashJoinExec(
     )
   }
 
-  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = StreamMetrics.all
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
+    if (spec.asOf.isDefined) StreamMetrics.all ++ StreamMetrics.ofAsOf else StreamMetrics.all
 
   private def inputs: BySide[Seq[Attribute]] = BySide(left.output, right.output)
   private def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
 
   /** Of this batch: what the rows before it promised, and Spark's watermark. */
   @transient private lazy val frontiers: BySide[Long] = {
-    val own = frontierLog.of(batch)
+    val own = promisedBefore
     BySide.make(side => math.max(own(side), ofWatermark(side, eventTimeWatermarkForEviction)))
   }
+
+  /** Where nothing but Spark's watermark says how far the sides have come, there is nothing to write down. */
+  private def isLogged: Boolean =
+    (PlaitConf(conf).eventTimeFrontier eq EventTimeFrontier.OfSide) ||
+      Side.both.exists(spec.frontiers(_).declared.isDefined)
+
+  @transient private lazy val promisedBefore: BySide[Long] =
+    if (isLogged) frontierLog.of(batch) else FrontierLog.Nothing
 
   private def batch: Long = getStateInfo.storeVersion
   private def frontierLog: FrontierLog = FrontierLog.at(
@@ -214,7 +226,7 @@ final class StreamSymmetricHashJoinExec(
 
   /** What the rows up to this batch, which has run, promise of later ones. */
   private def promised: BySide[Long] = {
-    val before = frontierLog.of(batch)
+    val before = promisedBefore
     BySide.make { side =>
       val seen =
         SeenFrontier.of(input(side), spec.frontiers(side), PlaitConf(conf).eventTimeFrontier)
@@ -232,8 +244,10 @@ final class StreamSymmetricHashJoinExec(
 
   /** Spark asks when the batch is over: the time to write down what the next one is run with. */
   override def getProgress(): StateOperatorProgress = {
-    frontierLog.note(batch + 1, promised)
-    frontierLog.purge(batch - conf.minBatchesToRetain)
+    if (isLogged) {
+      frontierLog.note(batch + 1, promised)
+      frontierLog.purge(batch - conf.minBatchesToRetain)
+    }
     super.getProgress()
   }
 
@@ -251,18 +265,17 @@ final class StreamSymmetricHashJoinExec(
     metrics: Unit
     for (side <- Side.both if frontiers(side) != Long.MinValue)
       metrics(StreamMetrics.frontier(side)).set(frontiers(side))
-    val task = new StreamJoinTask(
-      spec.joinType,
-      condition.full,
-      spec.ranks,
-      spec.rankless,
-      BySide(leftKeys, rightKeys),
-      inputs,
-      frontiers,
-      lateness,
-      PlaitConf(conf).lateRows,
-      orders,
-      metrics
+    val task = taskOf(
+      StreamBatch(
+        BySide(leftKeys, rightKeys),
+        spec.ranks,
+        inputs,
+        frontiers,
+        lateness,
+        PlaitConf(conf).lateRows,
+        orders,
+        metrics
+      )
     )
     val layout = new StateLayout(inputs)
     left
@@ -285,6 +298,11 @@ final class StreamSymmetricHashJoinExec(
             saved(store, waiting)
           }
       }
+  }
+
+  private def taskOf(batch: StreamBatch): StreamTask = spec.asOf match {
+    case Some(asOf) => new StreamAsOfTask(spec.joinType, asOf, batch)
+    case None => new StreamJoinTask(spec.joinType, condition.full, spec.rankless, batch)
   }
 
   private def saved(store: StateStore, waiting: Long): Unit = {

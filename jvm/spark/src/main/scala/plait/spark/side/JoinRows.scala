@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package plait.spark.exec
+package plait.spark.side
 
 import org.apache.spark.sql.catalyst.InternalRow
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package plait.spark.exec
+package plait.spark.side
 
 import java.util.Comparator
 
@@ -12,7 +12,6 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.TaskMemory
 
 import plait.join.{AsOfCore, Keeping, NearestCore}
-import plait.spark.side._
 import plait.spark.translate.{BestMatch, MatchDirection}
 import plait.{BySide, Side}
 

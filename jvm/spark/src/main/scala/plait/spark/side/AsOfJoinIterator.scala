@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package plait.spark.exec
+package plait.spark.side
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{AsOfCore, Home, Role}
-import plait.spark.side.{JoinOutput, MatchPace, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the as-of core from two iterators: offers right rows as long as they are to be seen by the left

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package plait.spark.exec
+package plait.spark.side
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{Home, NearestCore, Pairing, Role}
-import plait.spark.side.{JoinOutput, MatchDistance, MatchPace, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the core of nearest matches from two iterators: reads whichever side is behind, right rows of a

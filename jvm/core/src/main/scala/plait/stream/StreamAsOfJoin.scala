@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.stream
+
+import java.util
+import java.util.Comparator
+
+import scala.collection.mutable
+import scala.collection.mutable.ArrayBuffer
+
+import plait.join._
+import plait.order.Saturating
+import plait.{BySide, Side}
+
+/** One batch of an as-of join of two streams in one task: which left rows are answered now, and which right rows
+  * they may pick. Which they do pick, an as-of join of the two lists says.
+  *
+  * A left row waits until no right row can come any more that it might pick: until the right frontier has
+  * passed its reach. A right row (a version) waits for as long as a left row may pick it:
+  *
+  * {{{
+  * l.ts >= r.ts                 left 10:07 waits for the right frontier to pass 10:07
+  *   right 10:01, 10:05         10:01 is superseded at 10:05: no row from 10:05 on picks it
+  *                              it is dropped when both frontiers are past that
+  *                              10:05 stays, whatever the frontiers, until it is superseded too
+  * }}}
+  *
+  * Conventions:
+  *   1. Those of [[StreamJoin]]; and ranks are exact and ascend.
+  *   2. What a right row's end says is the last left rank that may pick it. A right row that is superseded
+  *      gets another end, so it is gone and stored again.
+  *   3. Rows of one key and rank: only the last by `precedence` can be picked.
+  *   4. First right rows are stored and superseded, then left rows are answered, and only then right rows
+  *      are dropped.
+  *
+  * @param frontiers
+  *   of each side after the batch
+  * @param pages
+  *   where rows lie during the batch
+  * @param precedence
+  *   which of two right rows of one key and rank is picked: the later
+  */
+final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
+    readers: BySide[Q],
+    keys: KeyTable[Q, KeyGroup],
+    pages: BySide[SortableRowStore[R]],
+    stored: BySide[StoredRows[R]],
+    superseding: Superseding,
+    precedence: Comparator[_ >: R],
+    frontiers: BySide[Long]
+) {
+  // What a side's rows were pruned with is a promise of the other's.
+  private val before = stored.flip.map(_.frontier)
+  private val left = new AsOfRows
+  private val right = new AsOfRows
+  private var leftIn = 0L
+  private var rightIn = 0L
+  private val answered = new Arrivals
+  private val candidates = new Arrivals
+
+  def rowsIn(side: Side): Long = if (side eq Side.Left) leftIn else rightIn
+
+  /** Rows of a side below this are late. */
+  def frontier(side: Side): Long = before(side)
+
+  def waiting(side: Side): Long = stored(side).size
+
+  /** A row of the batch. A left row that reaches nothing is answered in this batch. */
+  def add(side: Side, row: R): Arrival = {
+    val reader = readers(side)
+    reader.read(row)
+    if (reader.hasRank && reader.rank < before(side)) Arrival.Late
+    else {
+      if (side eq Side.Left) addLeft(reader, row) else addRight(reader, row)
+      Arrival.InTime
+    }
+  }
+
+  private def addLeft(reader: Q, row: R): Unit = {
+    leftIn += 1
+    val handle = pages.left.put(row)
+    if (!reader.reaches) answered.add(handle, Long.MinValue)
+    else left.add(reader.hash, reader.rank, reader.low, reader.high, handle, Place.New)
+  }
+
+  private def addRight(reader: Q, row: R): Unit = {
+    rightIn += 1
+    if (reader.reaches)
+      right.add(reader.hash, reader.rank, reader.low, reader.high, pages.right.put(row), Place.New)
+  }
+
+  /** Stores and drops what has come to that; the rows to be joined are known then. */
+  def run(): Unit = {
+    answer()
+    restoreRight()
+    if (superseding ne Superseding.Never) supersede()
+    storeRight()
+    keepLeft()
+    val m = math.min(frontiers.left, leastPending)
+    val _ = stored.right.takeDead(m)
+    for (side <- Side.both) {
+      stored(side).merge()
+      stored(side).save()
+    }
+    answered.sort()
+    candidates.sort()
+  }
+
+  /** The left rows that are answered, and the right rows that they may pick, by rank: handles of pages. */
+  def rows(side: Side): HandleList = if (side eq Side.Left) answered else candidates
+
+  // What the left rows that are answered, and the keys of new right rows, want of the right store.
+  private val wanted = new Wanted
+
+  /** Left rows whose reach the right frontier has passed. */
+  private def answer(): Unit = {
+    for (i <- 0 until left.size if left.end(i) < frontiers.right) {
+      answered.add(left.handle(i), left.rank(i))
+      wanted.add(left.hash(i), left.low(i), left.end(i))
+    }
+    var row = stored.left.takeUnmatched(frontiers.right)
+    // Invariant: the stored rows taken before this one are among the answered.
+    while (row != null) {
+      val reader = readers.left
+      reader.read(row)
+      answered.add(pages.left.put(row), reader.rank)
+      wanted.add(reader.hash, reader.low, reader.high)
+      row = stored.left.takeUnmatched(frontiers.right)
+    }
+  }
+
+  private def restoreRight(): Unit = {
+    if (superseding ne Superseding.Never)
+      for (i <- 0 until right.size) wanted.add(right.hash(i), Long.MinValue, Long.MaxValue)
+    wanted.sort()
+    stored.right.restore(
+      wanted,
+      (row, hash, rank, end, _, place) =>
+        right.add(hash, rank, Long.MinValue, end, pages.right.put(row), place)
+    )
+  }
+
+  /** Of each key with new right rows: no left row that the next one of its key reaches picks a row. */
+  private def supersede(): Unit =
+    for (group <- groups.valuesIterator if group.exists(right.place(_) == Place.New)) {
+      group.sortInPlace()(Ordering.comparatorToOrdering(ofKey))
+      for (i <- 0 until group.size - 1) {
+        val (row, next) = (group(i), group(i + 1))
+        // The least rank of all is no answer to where the next one's time begins.
+        if (right.low(next) > Long.MinValue)
+          right.endBefore(row, Saturating.before(right.low(next)))
+      }
+    }
+
+  private def groups: mutable.Map[KeyGroup, ArrayBuffer[Int]] = {
+    val found = mutable.HashMap.empty[KeyGroup, ArrayBuffer[Int]]
+    for (i <- 0 until right.size) {
+      readers.right.read(pages.right.get(right.handle(i)))
+      right.setLow(i, readers.right.low)
+      found.getOrElseUpdate(keys.claim(readers.right), new ArrayBuffer[Int]) += i
+    }
+    found
+  }
+
+  private val ofKey: Comparator[Int] = (a, b) => {
+    val byRank = java.lang.Long.compare(right.rank(a), right.rank(b))
+    if (byRank != 0) byRank
+    else precedence.compare(pages.right.get(right.handle(a)), pages.right.beside(right.handle(b)))
+  }
+
+  /** New rows, and those that have another end now; all are candidates. */
+  private def storeRight(): Unit = {
+    for (i <- 0 until right.size) {
+      candidates.add(right.handle(i), right.rank(i))
+      if (right.place(i) != Place.New && right.isMoved(i)) stored.right.mark(right.place(i))
+    }
+    stored.right.append(
+      right.byHash(pages.right) { i =>
+        (right.place(i) == Place.New || right.isMoved(i)) && right.end(i) >= stored.right.frontier
+      }
+    )
+  }
+
+  private def keepLeft(): Unit =
+    stored.left.append(left.byHash(pages.left)(left.end(_) >= frontiers.right))
+
+  /** No left row that waits has a lower rank. */
+  private def leastPending: Long = stored.left.leastRank
+}
+
+/** Whether a right row makes those before it of its key of no use. */
+sealed trait Superseding
+
+object Superseding {
+
+  /** From the first left row on that can pick it: `l.ts >= r.ts`, `l.ts > r.ts`. */
+  case object ByNext extends Superseding
+
+  /** The better row may be refused, or lie on the other side. */
+  case object Never extends Superseding
+}
+
+/** Places of rows, by rank. */
+trait HandleList {
+  def size: Int
+  def apply(i: Int): Long
+}
+
+/** Rows of one side of an as-of join during a batch, by number. */
+final private[stream] class AsOfRows {
+  private var hashes = new Array[Int](64)
+  private var ranks = new Array[Long](64)
+  private var lows = new Array[Long](64)
+  private var ends = new Array[Long](64)
+  private var handles = new Array[Long](64)
+  private var places = new Array[Long](64)
+  private var moved = new Array[Boolean](64)
+  private var count = 0
+
+  def size: Int = count
+  def hash(i: Int): Int = hashes(i)
+  def rank(i: Int): Long = ranks(i)
+  def low(i: Int): Long = lows(i)
+  def end(i: Int): Long = ends(i)
+  def handle(i: Int): Long = handles(i)
+  def place(i: Int): Long = places(i)
+  def isMoved(i: Int): Boolean = moved(i)
+
+  def setLow(i: Int, low: Long): Unit = lows(i) = low
+
+  def add(hash: Int, rank: Long, low: Long, end: Long, handle: Long, place: Long): Unit = {
+    if (count == hashes.length) widen()
+    hashes(count) = hash
+    ranks(count) = rank
+    lows(count) = low
+    ends(count) = end
+    handles(count) = handle
+    places(count) = place
+    count += 1
+  }
+
+  def endBefore(i: Int, end: Long): Unit = if (end < ends(i)) {
+    ends(i) = end
+    moved(i) = true
+  }
+
+  /** Those that are to be stored. */
+  def byHash[R >: Null <: AnyRef](store: RowStore[R])(isKept: Int => Boolean): NewRows[R] =
+    give =>
+      for (i <- SortByHash.order(hashes, count) if isKept(i))
+        give(hashes(i), ranks(i), ends(i), Mark.Unset, store.get(handles(i)))
+
+  private def widen(): Unit = {
+    val capacity = count * 2
+    hashes = util.Arrays.copyOf(hashes, capacity)
+    ranks = util.Arrays.copyOf(ranks, capacity)
+    lows = util.Arrays.copyOf(lows, capacity)
+    ends = util.Arrays.copyOf(ends, capacity)
+    handles = util.Arrays.copyOf(handles, capacity)
+    places = util.Arrays.copyOf(places, capacity)
+    moved = util.Arrays.copyOf(moved, capacity)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  EventTimeWatermark,
+  Join,
+  JoinHint,
+  LogicalPlan,
+  UnaryNode
+}
+import org.apache.spark.sql.catalyst.plans.{Inner, JoinType}
+import org.apache.spark.sql.types.MetadataBuilder
+
+import plait.spark.translate.{BestMatch, JoinedColumns}
+
+/** An as-of join of two streams, from the analysis until the optimizer begins, as a [[StreamJoinCarrier]] is.
+  * The event times of its rows are those of the left side: a version may be as old as it likes.
+  */
+final case class StreamAsOfCarrier(
+    child: LogicalPlan,
+    joinType: JoinType,
+    best: BestMatch,
+    check: Option[Expression]
+) extends UnaryNode {
+  override def output: Seq[Attribute] = child.children match {
+    case Seq(left, right) =>
+      JoinedColumns.of(joinType, left.output, right.output.map(StreamAsOfCarrier.withoutEventTime))
+    case _ => child.output
+  }
+  override def metadataOutput: Seq[Attribute] = Nil
+  override protected def withNewChildInternal(newChild: LogicalPlan): StreamAsOfCarrier =
+    copy(child = newChild)
+
+  def join: AsOfJoin = child match {
+    case Join(left, right, _, condition, _) =>
+      AsOfJoin(left, right, joinType, best, condition, check)
+    case other => throw new IllegalStateException(s"a carrier holds a join, and not $other")
+  }
+}
+
+object StreamAsOfCarrier {
+  def of(join: AsOfJoin): StreamAsOfCarrier = StreamAsOfCarrier(
+    Join(join.left, join.right, Inner, join.condition, JoinHint.NONE),
+    join.joinType,
+    join.best,
+    join.check
+  )
+
+  def withoutEventTime(column: Attribute): Attribute =
+    if (!column.metadata.contains(EventTimeWatermark.delayKey)) column
+    else
+      column.withMetadata(
+        new MetadataBuilder()
+          .withMetadata(column.metadata)
+          .remove(EventTimeWatermark.delayKey)
+          .build()
+      )
+}

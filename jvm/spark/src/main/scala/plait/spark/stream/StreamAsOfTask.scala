@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import java.util.Comparator
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.plait.TaskMemory
+
+import plait.join.{Leaving, SortableRowStore}
+import plait.spark.side._
+import plait.spark.{LateRows, OrderViolation}
+import plait.stream._
+import plait.{BySide, Side}
+
+/** A batch of an as-of join: the left rows that can be answered now, and the right rows that they may pick,
+  * go through the as-of join of a batch query.
+  *
+  * {{{
+  *   rows of the batch + rows that wait --> StreamAsOfJoin --> left rows to be answered, candidates
+  *                                                                  |
+  *                                               AsOfJoinTask <-----+ by match value
+  * }}}
+  */
+final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatch)
+    extends StreamTask {
+  import batch.{metrics, outputs}
+
+  private val layout = new StateLayout(outputs)
+  private def scan = MatchScan(asOf.best.direction, asOf.best.right.dataType)
+  private def conditions = PairConditions.of(
+    asOf.condition,
+    asOf.best.within,
+    asOf.check,
+    outputs.map(AttributeSet(_))
+  )
+
+  override def join(store: StateStore, inputs: BySide[Iterator[InternalRow]])(
+      finished: Long => Unit
+  ): Iterator[InternalRow] = {
+    val context = TaskContext.get()
+    val table = HashKeyTable.of(KeyForm.of(batch.keys.left))
+    val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
+    val pages =
+      outputs.map(o => new PagedRowStore(TaskMemory.of(context), o.size, target))
+    context.addTaskCompletionListener[Unit](_ => Side.both.foreach(pages(_).clear()))
+    val stored = BySide.make { side =>
+      new StoredRows[UnsafeRow](new StateChunkStore(store, side, layout), MarkMeans.Gone)
+    }
+    val core = new StreamAsOfJoin[StreamRowReader, UnsafeRow](
+      BySide.make(side => StreamRowReader.of(batch, side, table)),
+      table,
+      pages.map(p => p: SortableRowStore[UnsafeRow]),
+      stored,
+      asOf.superseding,
+      precedence,
+      batch.frontiers
+    )
+    val outcasts = read(inputs, core)
+    core.run()
+    val answers = answered(core, pages)
+    outcasts.map { row => metrics(JoinMetrics.OutputRows) += 1; row } ++ answers ++
+      new Once(() => {
+        for (side <- Side.both) {
+          metrics(StreamMetrics.rowsIn(side)) += core.rowsIn(side)
+          metrics(StreamMetrics.rowsPruned(side)) += stored(side).removedRows
+          metrics(StreamMetrics.rowsStored(side)) += core.waiting(side)
+          metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
+        }
+        finished(core.waiting(Side.Left) + core.waiting(Side.Right))
+      })
+  }
+
+  /** Hands all rows to the core. What comes out at once: late left rows, if they do. */
+  private def read(
+      inputs: BySide[Iterator[InternalRow]],
+      core: StreamAsOfJoin[StreamRowReader, UnsafeRow]
+  ): Iterator[InternalRow] = {
+    val counts = new StreamCounts(metrics)
+    val padded = Seq.newBuilder[InternalRow]
+    for (side <- Side.both) {
+      val (unsafe, isLate, isCandidate) =
+        (new AsUnsafe(outputs(side)), batch.isLate(side), test(side))
+      inputs(side).foreach { source =>
+        val row = unsafe(source)
+        val isByTime = isLate(row)
+        if (isCandidate(row) && (isByTime || (core.add(side, row) eq Arrival.Late)))
+          batch.orders(side).filterNot(_ => isByTime) match {
+            case Some(order) =>
+              counts.rowOutOfOrder(side)
+              if (order.onViolation eq OrderViolation.Fail)
+                throw order.violated(row, core.frontier(side))
+            case None =>
+              counts.lateRow(side)
+              padded ++= late(side, row)
+          }
+      }
+    }
+    padded.result().iterator
+  }
+
+  private def late(side: Side, row: UnsafeRow): Option[InternalRow] = batch.late match {
+    case LateRows.Drop => None
+    case LateRows.NullPad =>
+      val isAloud = JoinOutput.roles(joinType).get(side).leaves eq Leaving.Aloud
+      Option.when(isAloud)(JoinOutput.of(joinType, outputs).alone(side, row).copy())
+    case LateRows.Fail => throw LateRowException.of(side)
+  }
+
+  /** A right row that cannot be picked must not stand for those before it. */
+  private def test(side: Side): InternalRow => Boolean = (side, conditions.ofRight) match {
+    case (Side.Right, Some(condition)) => Predicate.create(condition, outputs.right).eval
+    case _ => _ => true
+  }
+
+  private def answered(
+      core: StreamAsOfJoin[StreamRowReader, UnsafeRow],
+      pages: BySide[PagedRowStore]
+  ): Iterator[InternalRow] = {
+    val sides = BySide.make { side =>
+      val value = if (side eq Side.Left) asOf.best.left else asOf.best.right
+      SidePlan(batch.keys(side), scan.ranks(value), outputs(side), isSortedHere = false)
+    }
+    val rows = BySide.make { side =>
+      val handles = core.rows(side)
+      val last = handles.size - 1
+      val along =
+        if (scan.isDownwards) Iterator.range(last, -1, -1) else Iterator.range(0, last + 1)
+      along.map(i => pages(side).get(handles(i)): InternalRow)
+    }
+    new AsOfJoinTask(joinType, sides, asOf.best, conditions, StreamMetrics.ofAnswers(metrics))
+      .join(rows, (_, own) => new HomedRows(own, null, null))
+  }
+
+  private def precedence: Comparator[InternalRow] =
+    GenerateOrdering.generate(asOf.best.ties, outputs.right)
+}
+
+/** No rows, but something to do when they are asked for. */
+final private class Once(act: () => Unit) extends Iterator[InternalRow] {
+  private var isDone = false
+  override def hasNext: Boolean = {
+    if (!isDone) {
+      isDone = true
+      act()
+    }
+    false
+  }
+  override def next(): InternalRow = throw new NoSuchElementException("there are no rows")
+}
