@@ -35,6 +35,8 @@ import plait.spark.sql.PlaitParser
   * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
   *                                                        known; before Spark orders joins by cost
   * optimizer, before CBO    SplitAsOfJoin                 the same
+  * after resolution         StreamSubqueries              types and streams are known; Spark's check of
+  *                                                        subqueries comes next
   * after resolution         CarryStreamJoins              types and streams are known; Spark's check of
   *                                                        what a stream may do comes next
   * hint resolution          KeepCheckpoints               before Spark's check of what a stream may do, if
@@ -82,6 +84,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
+    extensions.injectPostHocResolutionRule(_ => StreamSubqueries)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
     extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
     extensions.injectCheckRule(_ => StreamJoinCheck)
