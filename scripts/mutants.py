@@ -30,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path("jvm/core/src/main/scala/plait")
 TESTS = Path("jvm/core/src/test/scala/plait")
-PACKAGES = ("interval", "constraint", "order", "join")
+PACKAGES = ("interval", "constraint", "order", "join", "stream")
 CASES = "300"
 LIMIT = 180  # seconds; all suites together take about 20
 JVM = ["java", "-Xss4m", "-XX:+UseSerialGC"]

@@ -19,6 +19,7 @@ CORE_ARROWS = {
     "constraint": {"interval"},
     "order": {"interval", "constraint"},
     "join": {"interval", "constraint", "order"},
+    "stream": {"interval", "constraint", "order", "join"},
 }
 SPARK_ARROWS: dict[str, set[str]] = {
     "translate": set(),
@@ -27,7 +28,8 @@ SPARK_ARROWS: dict[str, set[str]] = {
     "sql": {"plan"},
     "side": {"translate"},
     "exec": {"translate", "side"},
-    "planner": {"translate", "side", "exec", "plan"},
+    "stream": {"translate", "side"},
+    "planner": {"translate", "side", "exec", "stream", "plan"},
     "result": set(),
 }
 

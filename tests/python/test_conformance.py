@@ -8,6 +8,8 @@ tables, a query and its rows.
 Of as-of joins `make test` runs every fourth case as Spark writes it, and of windows none, which are
 joins by equality; `make soak` runs all cases, once with each strategy. Cases in the syntax that
 Plait adds, which stock Spark refuses, run always.
+
+Cases of streams are run by `run_stream_cases.py`, step by step.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.python.queries import settings
+from tests.python.streams import QUICK_FILES
 
 import plait
 
@@ -52,6 +56,8 @@ STRATEGIES: Mapping[str, Mapping[str, str | int | bool]] = {
 WINDOWS = ("window", "window_tvf", "window_tvf_session")
 FAMILIES = ("asof", "temporal", *WINDOWS)
 
+STREAM_FAMILIES = ("interval", "interval_stream", "window_stream")
+
 # A node, and why the join is Spark's.
 Join = tuple[str, str | None]
 
@@ -68,14 +74,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def runner() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run_cases", FOLDER / "run_cases.py")
+def module_of(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def runner() -> ModuleType:
+    return module_of("run_cases")
 
 
 @pytest.fixture(scope="module", params=list(STRATEGIES) if SOAKING else ["always"])
@@ -182,3 +192,24 @@ def test_every_join_by_equality_runs_on_our_node_and_the_rest_has_its_reason(
     assert {join for join in joins if join[0] not in NODES} <= LEFT_TO_SPARK, joins
     assert joins[NODES[0], None] > 150, joins
     assert joins["AsOfJoin", None] > 20, joins
+
+
+@pytest.mark.skipif(not FOLDER.joinpath("stream").is_dir(), reason="there are no cases of streams")
+def test_the_streams_of_other_systems_give_their_rows_and_keep_no_more_of_them(
+    runner: ModuleType, spark: SparkSession, tmp_path: Path
+) -> None:
+    steps = module_of("run_stream_cases")
+    session = spark.newSession()
+    wrongs, states = {}, []
+    found = list(runner.load(str(FOLDER / "stream"), None, STREAM_FAMILIES))
+    with settings(session, QUICK | QUICK_FILES | {"spark.sql.session.timeZone": "UTC"}):
+        for _, case in found:
+            query = case.get("query_ext") or case["query_spark"]
+            why, notes = steps.run(session, case, query, True, str(tmp_path))
+            state = [[int(n) for n in re.findall(r"\d+", note)[1:]] for note in notes]
+            if why or any(ours > theirs for ours, theirs in state):
+                wrongs[case["name"]] = why or notes
+            states += state
+    assert not wrongs
+    assert len(found) >= 16
+    assert len(states) >= 16

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.streams import MATCH, WITHIN, Streams
+from tests.python.shipments import MATCH, WITHIN, Streams
 
 import plait
 from plait import PlaitError, StreamReport

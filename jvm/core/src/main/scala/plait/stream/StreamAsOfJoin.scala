@@ -141,7 +141,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       group.sortInPlace()(Ordering.comparatorToOrdering(ofKey))
       for (i <- 0 until group.size - 1) {
         val (row, next) = (group(i), group(i + 1))
-        right.endBefore(row, Saturating.before(right.low(next)))
+        // The least rank of all is no answer to where the next one's time begins.
+        if (right.low(next) > Long.MinValue)
+          right.endBefore(row, Saturating.before(right.low(next)))
       }
     }
 

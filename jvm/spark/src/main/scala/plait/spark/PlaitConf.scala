@@ -11,8 +11,8 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep
   * spark.plait.stream.frontier     query    event time: the watermark of the query, or of each side
-  * spark.plait.stream.unbounded-state       rows of a stream that wait for ever: error, warn, allow
   * spark.plait.stream.late         drop     rows of a stream behind its frontier: drop, fail, null-pad
+  * spark.plait.stream.unbounded-state auto  rows of a stream that wait for ever: auto, error, warn, allow
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
@@ -25,10 +25,8 @@ final case class PlaitConf(conf: SQLConf) {
     choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Fail)(_.name)
   def eventTimeFrontier: EventTimeFrontier =
     choice(PlaitConf.Frontier, EventTimeFrontier.All, EventTimeFrontier.OfQuery)(_.name)
-  def unboundedState: Option[UnboundedState] =
-    Option(conf.getConfString(PlaitConf.Unbounded, null)).map { _ =>
-      choice(PlaitConf.Unbounded, UnboundedState.All, UnboundedState.Warn)(_.name)
-    }
+  def unboundedState: UnboundedState =
+    choice(PlaitConf.Unbounded, UnboundedState.All, UnboundedState.Auto)(_.name)
   def lateRows: LateRows = choice(PlaitConf.Late, LateRows.All, LateRows.Drop)(_.name)
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
@@ -108,6 +106,9 @@ sealed abstract class UnboundedState(val name: String)
 
 object UnboundedState {
 
+  /** It is refused if they are rows that come out, and told of if not. */
+  case object Auto extends UnboundedState("auto")
+
   /** It is refused. */
   case object Error extends UnboundedState("error")
 
@@ -115,7 +116,7 @@ object UnboundedState {
   case object Warn extends UnboundedState("warn")
   case object Allow extends UnboundedState("allow")
 
-  val All: Seq[UnboundedState] = Seq(Error, Warn, Allow)
+  val All: Seq[UnboundedState] = Seq(Auto, Error, Warn, Allow)
 }
 
 /** What becomes of a row of a stream that comes behind its side's frontier. */

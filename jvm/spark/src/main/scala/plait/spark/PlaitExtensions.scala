@@ -37,7 +37,9 @@ import plait.spark.sql.PlaitParser
   * optimizer, before CBO    SplitAsOfJoin                 the same
   * after resolution         CarryStreamJoins              types and streams are known; Spark's check of
   *                                                        what a stream may do comes next
-  * after resolution         KeepCheckpoints               the checkpoint of a query that starts is known
+  * hint resolution          KeepCheckpoints               before Spark's check of what a stream may do, if
+  *                                                        the checkpoint of a query that starts is named
+  * after resolution         KeepCheckpoints               the checkpoint is known
   * check of the analysis    StreamJoinCheck               the same
   * optimizer, first         RestoreStreamJoins            so that all of Spark's rules see a join
   * optimizer, last          TakeStreamJoins               Spark's strategy for joins of streams comes
@@ -67,6 +69,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((_, before) => new PlaitParser(before))
     extensions.injectHintResolutionRule(_ => HintResolution)
+    extensions.injectHintResolutionRule(new KeepCheckpoints(_))
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
     extensions.injectHintResolutionRule(_ => MarkNamedQueries)
     extensions.injectResolutionRule(_ => ResolveNamedQueries)

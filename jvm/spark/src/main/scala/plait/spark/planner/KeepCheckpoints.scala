@@ -13,7 +13,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.{SparkSession, classic}
 
 import plait.spark.plan.{PlaitJoinHint, StreamJoinCarrier}
@@ -40,6 +40,11 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
       } else if (names(StreamSymmetricHashJoinExec.OperatorName))
         write.copy(inputQuery = taken(write.inputQuery))
       else write
+    // Spark refuses some of them where it resolves this, which is before anything else that comes here.
+    case statement: WriteToStreamStatement
+        if hasJoinOfStreams(statement.inputQuery) && statement.userSpecifiedCheckpointLocation
+          .exists(operators(_)(StreamSymmetricHashJoinExec.OperatorName)) =>
+      statement.copy(inputQuery = taken(statement.inputQuery))
     case other => other
   }
 

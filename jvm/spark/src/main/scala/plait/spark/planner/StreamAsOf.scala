@@ -86,16 +86,25 @@ object StreamAsOf {
     if ((superseding eq Superseding.Never) || pruning.left.whyNot.isDefined) pruning
     else pruning.copy(right = pruning.right.supersededByNext)
 
+  /** Also of the values that a tolerance compares: in their order all ends of a reach are known. */
   private def comparison(best: BestMatch): Expression = {
-    val (l, r) = (best.left, best.right)
-    val compared = best.direction match {
+    val within = best.within.map(unguarded)
+    val operands = (best.left, best.right) +: within.toSeq.flatMap(compared).distinct
+    (operands.flatMap { case (l, r) => compare(best.direction, l, r) } ++ within).reduce(And(_, _))
+  }
+
+  private def compare(direction: MatchDirection, l: Expression, r: Expression): Option[Expression] =
+    direction match {
       case AtOrBefore => Some(GreaterThanOrEqual(l, r))
       case Before => Some(GreaterThan(l, r))
       case AtOrAfter => Some(LessThanOrEqual(l, r))
       case After => Some(LessThan(l, r))
       case Nearest => None
     }
-    (compared.toSeq ++ best.within.map(unguarded)).reduce(And(_, _))
+
+  private def compared(within: Expression): Seq[(Expression, Expression)] = within.collect {
+    case GreaterThanOrEqual(r, Subtract(l, _, _)) => (l, r)
+    case LessThanOrEqual(r, Add(l, _, _)) => (l, r)
   }
 
   /** Where a sum overflows the end of a reach is that of the type. */

@@ -86,19 +86,25 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
       (if (roles(side).leaves eq Leaving.Aloud) ", and those without a match never come out"
        else "") +
       s": ${why.sentence} [${why.code}]"
-    tell(byDefault(roles(side)), text, join.origin)
+    val byDefault = if (isAwaited(roles(side))) UnboundedState.Error else UnboundedState.Warn
+    tell(byDefault, text, join.origin)
   }
 
   private def tell(byDefault: UnboundedState, text: String, at: Origin): Unit =
-    PlaitConf(SQLConf.get).unboundedState.getOrElse(byDefault) match {
-      case UnboundedState.Allow => ()
-      case UnboundedState.Warn =>
-        logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
-      case UnboundedState.Error =>
-        throw ClauseError(s"$text. To run it all the same set ${PlaitConf.Unbounded}", at)
+    PlaitConf(SQLConf.get).unboundedState match {
+      case UnboundedState.Auto => act(byDefault, text, at)
+      case chosen => act(chosen, text, at)
     }
 
-  private def byDefault(role: Role): UnboundedState =
-    if ((role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)) UnboundedState.Error
-    else UnboundedState.Warn
+  private def act(as: UnboundedState, text: String, at: Origin): Unit = as match {
+    case UnboundedState.Error =>
+      throw ClauseError(s"$text. To run it all the same, set ${PlaitConf.Unbounded}=allow", at)
+    case UnboundedState.Warn =>
+      logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
+    case UnboundedState.Allow | UnboundedState.Auto => ()
+  }
+
+  /** Whether its rows come out when it is known of them whether they match. */
+  private def isAwaited(role: Role): Boolean =
+    (role.leaves eq Leaving.Aloud) || (role.matches eq Matching.Settles)
 }

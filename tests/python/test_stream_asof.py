@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Oracle: as-of and temporal joins of two streams, cut into batches, with a stop in the middle.
+
+The oracle is the definition, a loop over all pairs of the rows that ever came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import AnalysisException, ParseException
+from tests.python.conftest import QUICK
+from tests.python.queries import settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+pytestmark = pytest.mark.spark
+
+SLACK = 10
+END = 1_000_000
+Row = tuple[int, str | None, int | None, int]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A MATCH_CONDITION, and what it lets a left row pick, best last."""
+
+    match: str
+    reaches: Callable[[int, int], bool]
+    best: Callable[[int, int], int]
+    on: str = ""
+    accepts: Callable[[Row, Row], bool] = lambda left, right: True
+
+
+def before(left: int, right: int) -> int:
+    return right
+
+
+def after(left: int, right: int) -> int:
+    return -right
+
+
+def nearest(left: int, right: int) -> int:
+    # Of two as near the earlier one.
+    return -2 * abs(left - right) + (right < left)
+
+
+TS, FIVE = ("l.ts", "r.ts"), "TOLERANCE INTERVAL 5 SECONDS"
+FORMS = {
+    ">=": Form("l.ts >= r.ts", lambda a, b: a >= b, before),
+    ">": Form("l.ts > r.ts", lambda a, b: a > b, before),
+    ">= within": Form(f"l.ts >= r.ts {FIVE}", lambda a, b: 0 <= a - b <= 5, before),
+    "<= within": Form(f"l.ts <= r.ts {FIVE}", lambda a, b: 0 <= b - a <= 5, after),
+    "< within": Form(f"l.ts < r.ts {FIVE}", lambda a, b: 0 < b - a <= 5, after),
+    "nearest": Form(f"NEAREST (l.ts, r.ts) {FIVE}", lambda a, b: abs(a - b) <= 5, nearest),
+    ">= if": Form(
+        f"l.ts >= r.ts {FIVE}",
+        lambda a, b: 0 <= a - b <= 5,
+        before,
+        " AND l.v < r.v",
+        lambda left, right: left[3] < right[3],
+    ),
+}
+
+
+def picked(form: Form, left: Row, rights: list[Row]) -> Row | None:
+    _, key, ts, _ = left
+    found = [
+        r
+        for r in rights
+        if key is not None and r[1] == key and ts is not None and r[2] is not None
+        if form.reaches(ts, r[2]) and form.accepts(left, r)
+    ]
+    # Ties: the last by id.
+    return max(found, key=lambda r: (form.best(ts or 0, r[2] or 0), r[0]), default=None)
+
+
+def expected(how: str, form: Form, lefts: list[Row], rights: list[Row]) -> Counter[Any]:
+    picks = [(left[0], picked(form, left, rights)) for left in lefts]
+    match how:
+        case "LEFT SEMI":
+            return Counter((id_,) for id_, r in picks if r)
+        case "LEFT ANTI":
+            return Counter((id_,) for id_, r in picks if not r)
+    return Counter((id_, r and r[0]) for id_, r in picks if r or how == "LEFT")
+
+
+def rows(random: Random, count: int) -> list[Row]:
+    """Rows that come no later than the watermark allows; some without a key or a time."""
+    top, out = 100, []
+    for id_ in range(count):
+        top += random.choice([0, 0, 1, 2, 7])
+        key = random.choice(["a", "b", "c", "c", None])
+        ts = None if random.random() < 0.05 else top - random.randrange(SLACK)
+        out.append((id_, key, ts, random.randrange(6)))
+    return out
+
+
+class Source:
+    """A folder of JSON files, read as a stream with a watermark."""
+
+    def __init__(self, session: SparkSession, folder: Path) -> None:
+        self.session, self.folder = session, folder
+        self.files = 0
+        folder.mkdir()
+
+    def add(self, batch: list[Row]) -> None:
+        names = ("id", "k", "ts", "v")
+        text = "\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in batch)
+        hidden = self.folder / f".{self.files}.json"
+        hidden.write_text(text)
+        hidden.rename(self.folder / f"{self.files}.json")
+        self.files += 1
+
+    def df(self) -> DataFrame:
+        raw = self.session.readStream.schema("id INT, k STRING, ts BIGINT, v INT")
+        read = raw.json(str(self.folder))
+        timed = read.selectExpr("id", "k", "timestamp_seconds(ts) AS ts", "v")
+        return timed.withWatermark("ts", f"{SLACK} seconds")
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    own = spark.newSession()
+    with settings(own, QUICK):
+        yield own
+
+
+class Run:
+    """A query that is stopped and started again, and what came out of it."""
+
+    def __init__(self, session: SparkSession, folder: Path, sql: str) -> None:
+        self.session, self.folder, self.sql = session, folder, sql
+        self.left, self.right = Source(session, folder / "l"), Source(session, folder / "r")
+        self.batches: dict[int, list[tuple[Any, ...]]] = {}
+        self.query: StreamingQuery | None = None
+
+    def start(self) -> None:
+        def keep(df: DataFrame, batch: int) -> None:
+            self.batches[batch] = [tuple(row) for row in df.collect()]
+
+        df = self.session.sql(self.sql, l=self.left.df(), r=self.right.df())
+        writer = df.writeStream.foreachBatch(keep)
+        self.query = writer.option("checkpointLocation", str(self.folder / "cp")).start()
+
+    def settle(self) -> None:
+        assert self.query is not None
+        self.query.processAllAvailable()
+
+    def stop(self) -> None:
+        assert self.query is not None
+        self.query.stop()
+
+    def out(self) -> Counter[Any]:
+        return Counter(row for batch in self.batches.values() for row in batch)
+
+
+CASES = [
+    ("INNER", ">="),
+    ("LEFT", ">="),
+    ("LEFT SEMI", ">"),
+    ("LEFT", ">"),
+    ("LEFT ANTI", ">= within"),
+    ("LEFT", ">= within"),
+    ("LEFT", "<= within"),
+    ("INNER", "< within"),
+    ("LEFT", "nearest"),
+    ("LEFT", ">= if"),
+]
+
+
+@pytest.mark.parametrize(("how", "name"), CASES)
+def test_streams_cut_into_batches_give_what_the_join_of_all_rows_gives(
+    session: SparkSession, tmp_path: Path, how: str, name: str
+) -> None:
+    form, random = FORMS[name], Random(f"{how} {name}")
+    columns = "l.id" if how in ("LEFT SEMI", "LEFT ANTI") else "l.id, r.id AS rid"
+    sql = (
+        f"SELECT {columns} FROM {{l}} l {how} ASOF JOIN {{r}} r "
+        f"MATCH_CONDITION ({form.match} TIES ORDER BY r.id) ON l.k = r.k{form.on}"
+    )
+    run = Run(session, tmp_path, sql)
+    lefts, rights = rows(random, 30), rows(random, 30)
+    run.start()
+    for i, cut in enumerate(range(0, 30, 10)):
+        left, right = lefts[cut : cut + 10], rights[cut : cut + 10]
+        # One side is idle in some batches, and comes twice as fast in others.
+        if i != 1:
+            run.left.add(random.sample(left, 10))
+        run.right.add(random.sample(right, 10))
+        run.settle()
+        if i == 1:
+            run.stop()
+            run.start()
+            run.left.add(random.sample(left, 10))
+            run.settle()
+    for source in (run.left, run.right):
+        source.add([(-1, "end", END, 0)])
+    run.settle()
+    assert run.query is not None
+    state = run.query.lastProgress["stateOperators"][0]
+    run.stop()
+    assert run.out() == expected(how, form, lefts, rights)
+    # Of the right side what may still be picked: the last of each key, or nothing but the end.
+    kept = 4 if name in (">=", ">") else 1
+    assert state["numRowsTotal"] <= 1 + kept
+
+
+def test_a_version_is_that_of_the_time_of_a_row_whichever_stream_comes_first(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    hints = "VERSIONED(r, ts, id), VERSION_KEY(r, k), VERSION_DELETED(r, (v < 0))"
+    sql = (
+        f"SELECT /*+ {hints} */ l.id, r.id AS rid "
+        "FROM {l} l LEFT JOIN {r} FOR SYSTEM_TIME AS OF l.ts AS r ON l.k = r.k"
+    )
+    run = Run(session, tmp_path, sql)
+    run.start()
+    run.left.add([(1, "a", 5, 0), (2, "a", 10, 0), (3, "a", 15, 0), (4, "b", 9, 0)])
+    run.settle()
+    assert not run.out(), "a later version may still come"
+    run.right.add([(1, "a", 4, 1), (2, "a", 10, 1), (3, "a", 12, -1), (4, "b", 10, 1)])
+    run.settle()
+    for source in (run.left, run.right):
+        source.add([(-1, "end", END, 0)])
+    run.settle()
+    run.stop()
+    assert run.out() == Counter([(1, 1), (2, 2), (3, None), (4, None)])
+
+
+@pytest.mark.parametrize(
+    ("clause", "why"),
+    [
+        ("RIGHT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts)", "RIGHT OUTER ASOF JOIN of two"),
+        ("FULL ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts)", "FULL OUTER ASOF JOIN of two"),
+        ("ASOF JOIN {r} r MATCH_CONDITION (l.ts <= r.ts)", "needs a TOLERANCE"),
+        ("ASOF JOIN {r} r MATCH_CONDITION (NEAREST (l.ts, r.ts))", "needs a TOLERANCE"),
+        ("ASOF JOIN {r} r MATCH_CONDITION (l.k >= r.k)", "STRING are not supported"),
+    ],
+)
+def test_what_would_wait_for_ever_is_refused_with_a_sentence(
+    session: SparkSession, tmp_path: Path, clause: str, why: str
+) -> None:
+    run = Run(session, tmp_path, "")
+    with pytest.raises((AnalysisException, ParseException), match=why):
+        session.sql(
+            f"SELECT l.id FROM {{l}} l {clause} ON l.v = r.v",
+            l=run.left.df(),
+            r=run.right.df(),
+        )
+
+
+def test_without_a_watermark_on_the_right_side_the_query_does_not_start(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    run = Run(session, tmp_path, "")
+    plain = session.readStream.schema("k STRING, ts TIMESTAMP").json(str(run.right.folder))
+    df = session.sql(
+        "SELECT l.id FROM {l} l ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k",
+        l=run.left.df(),
+        r=plain,
+    )
+    with pytest.raises(
+        (AnalysisException, ParseException), match="give the right side a watermark"
+    ):
+        df.writeStream.format("memory").queryName("refused").start()
+
+
+def test_the_event_time_of_the_rows_is_that_of_the_left_side(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    sql = (
+        "SELECT window(l.ts, '10 seconds').start AS w, count(*) AS n FROM {l} l "
+        "ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k "
+        "GROUP BY window(l.ts, '10 seconds')"
+    )
+    run = Run(session, tmp_path, sql)
+    run.start()
+    run.right.add([(1, "a", 1, 0)])
+    run.left.add([(i, "a", i, 0) for i in range(5, 25)])
+    run.settle()
+    for _ in range(2):
+        for source in (run.left, run.right):
+            source.add([(-1, "end", END, 0)])
+        run.settle()
+    run.stop()
+    counts = sorted((row[0].timestamp() % 60, row[1]) for row in run.out().elements())
+    assert counts == [(0, 5), (10, 10), (20, 5)]
