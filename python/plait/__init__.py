@@ -18,6 +18,7 @@ from plait.files import RowGroup, prune_files
 from plait.interval import Bounds, Interval, Narrowed, Trace
 from plait.join import asof_join, interval_join, range_join, temporal_join, window_join
 from plait.session import jar_path, register, session
+from plait.stream import StreamReport, StreamSide, state, stream_report
 
 __all__ = [
     "Bounds",
@@ -30,6 +31,8 @@ __all__ = [
     "PlaitNotLoaded",
     "RowGroup",
     "Sample",
+    "StreamReport",
+    "StreamSide",
     "Trace",
     "__version__",
     "asof_join",
@@ -42,6 +45,8 @@ __all__ = [
     "range_join",
     "register",
     "session",
+    "state",
+    "stream_report",
     "temporal_join",
     "trace",
     "window_join",

@@ -117,6 +117,36 @@ def test_the_streams_of_the_guide_give_the_rows_that_are_shown(
     assert capsys.readouterr().out.strip() == shown.strip()
 
 
+def test_the_blocks_of_the_page_on_streams_print_what_is_shown(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / "streaming.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, FLAGS)
+    assert len(blocks) == text.count("```python")
+    session = spark.newSession()
+    names = {"spark": session, "plait": plait, "checkpoint": str(tmp_path / "checkpoint")}
+    try:
+        with settings(session, {"spark.sql.shuffle.partitions": 1}):
+            for block, shown in blocks:
+                exec(block, names)
+                assert capsys.readouterr().out.strip() == shown.strip(), block
+    finally:
+        for query in session.streams.active:
+            query.stop()
+        for table in re.findall(r"CREATE TABLE (\w+)", text):
+            session.sql(f"DROP TABLE IF EXISTS {table}")
+
+
+def test_the_page_on_streams_names_every_metric() -> None:
+    text = (ROOT / "docs/streaming.md").read_text()
+    source = ROOT / "jvm/spark/src/main/scala/plait/spark/stream/StreamMetrics.scala"
+    named = re.findall(r'^  (?:private )?val \w+(?:: String)? = "(\w+)"', source.read_text(), FLAGS)
+    of_sides = re.findall(r"^  \* (left\w+|pairs\w+) ", source.read_text(), re.MULTILINE)
+    assert len(named) >= 4
+    assert len(of_sides) >= 7
+    assert [name for name in named + of_sides if f"`{name}`" not in text] == []
+
+
 def without_numbers(text: str) -> str:
     return re.sub(r"#\d+L?", "", text)
 

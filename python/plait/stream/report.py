@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the joins of a streaming query did, batch by batch: from the progress that Spark keeps.
+
+Every batch tells for each side of each join how many rows came in, waited and left::
+
+    {"batchId": 7, "stateOperators": [{"operatorName": "plaitSymmetricHashJoin",
+      "customMetrics": {"leftRowsIn": 12, "leftRowsStored": 40, "leftFrontier": 1772359260000001}}]}
+
+1. Progress of an idle query repeats the numbers of the last batch, and is left out.
+2. A join's number is its place among all that keeps state in the query, as in ``plait.state``.
+3. A frontier is a number, and microseconds if its order is a time. It is taken for a time if each
+   of its side lies within ten years of an event time of the query.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plait.errors import PlaitError
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+JOIN = "plaitSymmetricHashJoin"
+SIDES = ("left", "right")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LIKE_A_TIME = timedelta(days=3652)
+
+Progress = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class StreamSide:
+    """One side of one join in one batch.
+
+    ``rows_late`` came behind the frontier of their side; ``rows_stored`` wait after the batch;
+    ``rows_pruned`` were proved dead in it; ``pairs`` are the matches found by looking for partners
+    among the rows of this side. No later row of the side is before ``frontier``, which is None
+    before it is known; ``lag`` is how far a time lies behind the newest event time that Spark has
+    told of until then (of several streams it tells one). ``state_bytes`` is what the state store
+    holds of both sides, ``duration`` what the whole batch took.
+    """
+
+    batch: int
+    time: datetime
+    join: int
+    side: str
+    rows_in: int
+    rows_late: int
+    rows_stored: int
+    rows_pruned: int
+    pairs: int
+    frontier: datetime | int | None
+    lag: timedelta | None
+    state_bytes: int
+    duration: timedelta
+
+
+@dataclass(frozen=True)
+class StreamReport:
+    """The joins of a streaming query over time: a table when printed and in a notebook.
+
+    >>> print(report_of([]))
+    No batch has run yet.
+    """
+
+    query: str
+    sides: tuple[StreamSide, ...]
+
+    def rows(self) -> list[StreamSide]:
+        """Return a row for each batch, join and side, the oldest batch first."""
+        return list(self.sides)
+
+    def __iter__(self) -> Iterator[StreamSide]:
+        return iter(self.sides)
+
+    def __len__(self) -> int:
+        return len(self.sides)
+
+    def __str__(self) -> str:
+        if not self.sides:
+            return "No batch has run yet."
+        lines = [HEAD, *map(cells, self.sides)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            " ".join(
+                cell.ljust(width) if i in TEXTS else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        lines = [("th", HEAD), *(("td", cells(side)) for side in self.sides)]
+        rows = (
+            "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in line) for kind, line in lines
+        )
+        return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>"
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw the rows that wait and the lag over time, for each join, and return the file.
+
+        Needs matplotlib, which writes the format that the name ends with (``.png``, ``.svg``).
+        """
+        if not self.sides:
+            raise PlaitError("There is nothing to draw: no batch of the query has run yet.")
+        from plait.stream.picture import draw
+
+        return draw(self, Path(path))
+
+
+HEAD = (
+    *("batch", "join", "side", "rows in", "late", "stored", "pruned", "pairs"),
+    *("frontier", "lag", "state bytes", "ms"),
+)
+TEXTS = (2, 8)  # flush left
+
+
+def stream_report(query: StreamingQuery | Sequence[Progress]) -> StreamReport:
+    """Return what the joins of a streaming query did in the batches that Spark remembers.
+
+    Takes a query, running or ended, classic or over Spark Connect, of which Spark keeps the last
+    ``spark.sql.streaming.numRecentProgressUpdates`` (100) batches; or the progress of its batches,
+    as a ``StreamingQueryListener`` or ``query.recentProgress`` gives it.
+
+    >>> len(stream_report([]))
+    0
+    """
+    found = getattr(query, "recentProgress", query)
+    if isinstance(found, str | Mapping) or not isinstance(found, Sequence):
+        raise PlaitError(
+            f"plait.stream_report takes a streaming query or a list of its progress, "
+            f"not {type(query).__name__}."
+        )
+    return report_of([_plain(progress) for progress in found])
+
+
+def _plain(progress: Any) -> Progress:
+    """Return what Spark gives as it is written in JSON."""
+    text = getattr(progress, "json", None)
+    if isinstance(text, str):
+        read: Progress = json.loads(text)
+        return read
+    if isinstance(progress, Mapping):
+        return progress
+    raise PlaitError(f"This is no progress of a streaming query: {progress!r}.")
+
+
+def report_of(progresses: Sequence[Progress]) -> StreamReport:
+    """Return the report of progress as it is written in JSON, the oldest first."""
+    batches = [p for p in progresses if "addBatch" in p.get("durationMs", {})]
+    _check_joins(batches)
+    newest = _newest_times(batches)
+    times = {key: _is_time(values, newest) for key, values in _frontiers(batches).items()}
+    sides = [
+        _side(batch, operator, (join, side), times[join, side], seen)
+        for batch, seen in zip(batches, newest, strict=True)
+        for join, operator in _joins(batch)
+        for side in SIDES
+    ]
+    name = next((str(p["name"]) for p in batches if p.get("name")), "")
+    return StreamReport(name, tuple(sides))
+
+
+def _joins(progress: Progress) -> list[tuple[int, Progress]]:
+    operators = enumerate(progress.get("stateOperators", ()))
+    return [(i, operator) for i, operator in operators if operator["operatorName"] == JOIN]
+
+
+def _check_joins(batches: Sequence[Progress]) -> None:
+    if batches and not any(map(_joins, batches)):
+        names = sorted({o["operatorName"] for p in batches for o in p.get("stateOperators", ())})
+        raise PlaitError(
+            "This query has no join of streams that is Plait's: "
+            + (f"what keeps state in it is {', '.join(names)}." if names else "it keeps no state.")
+        )
+
+
+def _frontiers(batches: Sequence[Progress]) -> dict[tuple[int, str], list[int]]:
+    found: dict[tuple[int, str], list[int]] = {}
+    for batch in batches:
+        for join, operator in _joins(batch):
+            for side in SIDES:
+                frontier = _frontier(operator, side)
+                found.setdefault((join, side), []).extend([frontier] if frontier else [])
+    return found
+
+
+def _frontier(operator: Progress, side: str) -> int:
+    """Return the frontier as a number, 0 if there is none."""
+    return int(operator["customMetrics"].get(f"{side}Frontier", 0))
+
+
+def _newest_times(batches: Sequence[Progress]) -> list[datetime | None]:
+    """Return the newest event time known after each batch."""
+    newest: datetime | None = None
+    found = []
+    for batch in batches:
+        event_time = batch.get("eventTime", {})
+        for name in ("max", "watermark"):
+            # The epoch stands for a watermark that is not known.
+            time = _instant(event_time[name]) if name in event_time else EPOCH
+            if time != EPOCH:
+                newest = time if newest is None else max(newest, time)
+        found.append(newest)
+    return found
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _is_time(frontiers: Sequence[int], newest: Sequence[datetime | None]) -> bool:
+    known = [time for time in newest if time is not None]
+    if not known:
+        return False
+    micros = (known[-1] - EPOCH) // timedelta(microseconds=1)
+    return all(abs(f - micros) < LIKE_A_TIME // timedelta(microseconds=1) for f in frontiers)
+
+
+def _side(
+    batch: Progress,
+    operator: Progress,
+    place: tuple[int, str],
+    is_time: bool,
+    newest: datetime | None,
+) -> StreamSide:
+    join, side = place
+    metrics = operator["customMetrics"]
+    rank = _frontier(operator, side)
+    frontier: datetime | int | None = rank or None
+    lag = None
+    if is_time and rank:
+        frontier = EPOCH + timedelta(microseconds=rank)
+        lag = max(newest - frontier, timedelta(0)) if newest else None
+    return StreamSide(
+        batch=int(batch["batchId"]),
+        time=_instant(batch["timestamp"]),
+        join=join,
+        side=side,
+        rows_in=metrics[f"{side}RowsIn"],
+        rows_late=metrics[f"{side}RowsLate"],
+        rows_stored=metrics[f"{side}RowsStored"],
+        rows_pruned=metrics[f"{side}RowsPruned"],
+        pairs=metrics[f"pairsByProbing{side.capitalize()}"],
+        frontier=frontier,
+        lag=lag,
+        state_bytes=operator["memoryUsedBytes"],
+        duration=timedelta(milliseconds=batch["durationMs"]["triggerExecution"]),
+    )
+
+
+def cells(side: StreamSide) -> tuple[str, ...]:
+    """Return the texts of a row of the table."""
+    numbers = (side.rows_in, side.rows_late, side.rows_stored, side.rows_pruned, side.pairs)
+    return (
+        *(str(side.batch), str(side.join), side.side),
+        *(f"{number:,}" for number in numbers),
+        _frontier_text(side.frontier),
+        "" if side.lag is None else str(timedelta(seconds=round(side.lag.total_seconds()))),
+        f"{side.state_bytes:,}",
+        f"{side.duration // timedelta(milliseconds=1):,}",
+    )
+
+
+def _frontier_text(frontier: datetime | int | None) -> str:
+    match frontier:
+        case None:
+            return ""
+        case datetime():
+            # A frontier of Spark's is a microsecond behind a watermark of whole milliseconds.
+            return frontier.strftime("%Y-%m-%d %H:%M:%S")
+        case _:
+            return f"{frontier:,}"
+
+
+def by_join(report: StreamReport) -> dict[int, list[StreamSide]]:
+    """Return the rows of each join, by its number."""
+    rows = sorted(report.sides, key=lambda row: row.join)
+    return {join: list(found) for join, found in groupby(rows, key=lambda row: row.join)}
