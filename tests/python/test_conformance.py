@@ -56,7 +56,7 @@ STRATEGIES: Mapping[str, Mapping[str, str | int | bool]] = {
 WINDOWS = ("window", "window_tvf", "window_tvf_session")
 FAMILIES = ("asof", "temporal", *WINDOWS)
 
-STREAM_FAMILIES = ("interval", "interval_stream", "window_stream")
+STREAM_FAMILIES = ("interval", "interval_stream", "window_stream", "asof_stream", "temporal_stream")
 
 # A node, and why the join is Spark's.
 Join = tuple[str, str | None]
