@@ -86,7 +86,6 @@ KINDS: dict[str, tuple[str, str, str, Callable[[int], Any]]] = {
     # type of s, what is declared with its slack, condition, the value of a step
     "BIGINT": ("BIGINT", "s, 10", NEAR, lambda n: n),
     "INT, a slack that is no whole number": ("INT", "s, 10.5", NEAR, lambda n: n),
-    "DECIMAL": ("DECIMAL(12, 2)", "s, 10", NEAR, lambda n: Decimal(n) - Decimal("0.25")),
     "long DECIMAL": ("DECIMAL(20, 2)", "s, 10", NEAR, lambda n: Decimal(n) + 10**14),
     "DOUBLE": ("DOUBLE", "s, 10", NEAR, lambda n: n * 1.0 - 50.0),
     "DESC": ("BIGINT", "'s DESC', 10", NEAR, lambda n: -n),
@@ -95,12 +94,6 @@ KINDS: dict[str, tuple[str, str, str, Callable[[int], Any]]] = {
         "s, INTERVAL 10 DAYS",
         "l.k = r.k AND r.s BETWEEN l.s AND date_add(l.s, 5)",
         lambda n: f"2026-{1 + n // 28:02}-{1 + n % 28:02}",
-    ),
-    "TIMESTAMP": (
-        "TIMESTAMP",
-        "s, INTERVAL 10 MINUTES",
-        "l.k = r.k AND r.s BETWEEN l.s AND l.s + INTERVAL 5 MINUTES",
-        lambda n: f"2026-01-01T{n // 60:02}:{n % 60:02}:00",
     ),
     "expression": (
         "BIGINT",
@@ -400,7 +393,6 @@ RANGES = {
     "": "r.s BETWEEN l.s AND l.s + 5",
     "LEFT OUTER": "r.s > l.s - 3 AND r.s < l.s + 4 AND v <> w",
     "RIGHT OUTER": "r.s BETWEEN l.s AND l.s + 5",
-    "LEFT ANTI": "r.s - l.s BETWEEN -1 AND 1",
     "LEFT SEMI": "r.s = l.s - 7 OR r.s BETWEEN l.s AND l.s + 1",
     "FULL OUTER": "r.s BETWEEN l.s AND l.s + 2",
 }
