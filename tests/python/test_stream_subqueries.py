@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.errors import AnalysisException
 from tests.python.conftest import QUICK
+from tests.python.declared_streams import Stream, running
 from tests.python.queries import rows_of_spark, settings
-from tests.python.streams import Stream, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,6 @@ QUERIES = {
         f"WHERE r.k = l.k AND {NEAR} AND w > 1 AND w <> l.v)"
     ),
     "NOT EXISTS": f"NOT EXISTS (SELECT * FROM {INNER} WHERE r.k = l.k AND {NEAR})",
-    "IN": f"l.k IN (SELECT r.k FROM {INNER} WHERE {NEAR})",
     "IN, of two columns": f"(l.v, l.k) IN (SELECT w, r.k FROM {INNER} WHERE {NEAR})",
     "NOT IN": (
         f"l.k IS NOT NULL AND l.k NOT IN (SELECT r.k FROM {INNER} WHERE {NEAR} AND r.k IS NOT NULL)"

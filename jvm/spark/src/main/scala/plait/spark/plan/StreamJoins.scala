@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
 import plait.spark.translate.JoinedColumns
+import plait.{BySide, Side}
 
 /** A join of two streams of a type that Spark may refuse, from the analysis until the optimizer begins. Spark's
   * check of streaming plans sees an INNER join below a node that it does not know, and plans for state.
@@ -41,13 +42,17 @@ final case class KeptTogether(child: LogicalPlan) extends UnaryNode {
 
 /** A join of two streams that Plait runs, once the optimizer has done its work. Spark's strategy for joins of
   * streams comes before all others and would take it.
+  *
+  * @param ranges
+  *   what rows are dealt by, where there is no equality; None: not at all
   */
 final case class StreamJoin(
     left: LogicalPlan,
     right: LogicalPlan,
     joinType: JoinType,
     condition: Option[Expression],
-    hint: JoinHint
+    hint: JoinHint,
+    ranges: Option[StreamJoin.Ranges] = None
 ) extends BinaryNode {
   def join: Join = Join(left, right, joinType, condition, hint)
   override def output: Seq[Attribute] = join.output
@@ -55,4 +60,18 @@ final case class StreamJoin(
       newLeft: LogicalPlan,
       newRight: LogicalPlan
   ): StreamJoin = copy(left = newLeft, right = newRight)
+}
+
+object StreamJoin {
+
+  /** The ranges of the order line in which the rows of each side lie.
+    *
+    * @param columns
+    *   which hold the number of the range
+    * @param home
+    *   the side whose rows lie in one
+    * @param width
+    *   of each, in ranks
+    */
+  final case class Ranges(columns: BySide[Attribute], home: Side, width: Long)
 }

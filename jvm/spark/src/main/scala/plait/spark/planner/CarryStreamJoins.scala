@@ -59,6 +59,6 @@ object TakeStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case KeptTogether(child) => child
     case join @ Join(left, right, joinType, condition, hint) if StreamJoins.isTaken(join) =>
-      StreamJoin(left, right, joinType, condition, hint)
+      StreamRanges.of(StreamJoin(left, right, joinType, condition, hint))
   }
 }

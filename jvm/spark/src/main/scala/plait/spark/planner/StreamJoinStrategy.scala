@@ -13,13 +13,17 @@ import plait.BySide
 import plait.spark.plan.{AsOfJoin, StreamAsOfCarrier, StreamJoin}
 import plait.spark.stream.{StreamSideExec, StreamSpec, StreamSymmetricHashJoinExec}
 
-/** Plans a join of streams. Rows are dealt by key; without a key all are in one task. */
+/** Plans a join of streams. Rows are dealt by key; without a key by ranges ([[StreamRanges]]), or all are in one
+  * task.
+  */
 object StreamJoinStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: StreamJoin =>
       val toPlan = JoinToPlan.of(join.join)
       val columns = BySide(join.left.output, join.right.output)
-      Seq(node(join, toPlan.keys, toPlan.residual, StreamPruning.of(toPlan).spec, columns))
+      val spec = StreamPruning.of(toPlan).spec
+      if (toPlan.hasKeys) Seq(node(join, toPlan.keys, toPlan.residual, spec, columns))
+      else Seq(node(join, ranges(join), toPlan.residual, dealt(spec, join), columns))
     case join: AsOfJoin if StreamAsOf.isOfStreams(join) =>
       val AsOfKeys(keys, rest) = AsOfKeys.of(join)
       val columns =
@@ -56,4 +60,20 @@ object StreamJoinStrategy extends SparkStrategy {
   }
 
   private val OneTask = Seq(Literal(0L))
+
+  private def ranges(join: StreamJoin): BySide[Seq[Expression]] =
+    join.ranges.fold(BySide.make[Seq[Expression]](_ => Nil))(r => r.columns.map(Seq(_)))
+
+  /** With what is to be said of how rows are dealt. */
+  private def dealt(spec: StreamSpec, join: StreamJoin): StreamSpec =
+    spec.copy(pruning = BySide.make { side =>
+      spec
+        .pruning(side)
+        .and(join.ranges match {
+          case None => "all rows are in one task"
+          case Some(ranges) if ranges.home eq side =>
+            s"dealt by ranges of the order, ${ranges.width} wide"
+          case Some(_) => "dealt to each range that it reaches"
+        })
+    })
 }
