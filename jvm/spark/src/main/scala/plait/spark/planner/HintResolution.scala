@@ -104,6 +104,6 @@ object HintResolution extends Rule[LogicalPlan] {
   )
 
   private def notSupported(name: String) = new IllegalArgumentException(
-    s"The hint $name is not supported yet, because ${notYet(name)}, and Plait does not join streams yet: leave it out."
+    s"The hint $name is not supported yet, because ${notYet(name)}: leave it out."
   )
 }
