@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, Predicate, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
@@ -156,7 +156,9 @@ final class SymmetricHashJoinTask(
       sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
       core,
       roles,
-      predicate(context.partitionId()),
+      condition.fold[InternalRow => Boolean](_ => true)(
+        CompiledCondition.of(_, sides.left.output ++ sides.right.output, context.partitionId())
+      ),
       JoinOutput.of(joinType, sides.map(_.output)),
       trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _))
     )
@@ -170,14 +172,6 @@ final class SymmetricHashJoinTask(
   private def inOrder(side: SidePlan, rows: Iterator[InternalRow]): Iterator[InternalRow] =
     if (side.isSortedHere) new RankSort(side.ranks.head, side.output, metrics).sorted(rows)
     else rows
-
-  private def predicate(partition: Int): InternalRow => Boolean = condition match {
-    case None => _ => true
-    case Some(expression) =>
-      val generated = Predicate.create(expression, sides.left.output ++ sides.right.output)
-      generated.initialize(partition)
-      generated.eval
-  }
 
   private def count(
       core: JoinCore[SideReader, KeyGroup, UnsafeRow],

@@ -2,17 +2,10 @@
 package plait.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{
-  EventTimeWatermark,
-  Join,
-  JoinHint,
-  LogicalPlan,
-  UnaryNode
-}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType}
-import org.apache.spark.sql.types.MetadataBuilder
 
-import plait.spark.translate.{BestMatch, JoinedColumns}
+import plait.spark.translate.{BestMatch, EventTimeColumn, JoinedColumns}
 
 /** An as-of join of two streams, from the analysis until the optimizer begins, as a [[StreamJoinCarrier]] is.
   * The event times of its rows are those of the left side: a version may be as old as it likes.
@@ -25,7 +18,7 @@ final case class StreamAsOfCarrier(
 ) extends UnaryNode {
   override def output: Seq[Attribute] = child.children match {
     case Seq(left, right) =>
-      JoinedColumns.of(joinType, left.output, right.output.map(StreamAsOfCarrier.withoutEventTime))
+      JoinedColumns.of(joinType, left.output, right.output.map(EventTimeColumn.unmarked))
     case _ => child.output
   }
   override def metadataOutput: Seq[Attribute] = Nil
@@ -46,14 +39,4 @@ object StreamAsOfCarrier {
     join.best,
     join.check
   )
-
-  def withoutEventTime(column: Attribute): Attribute =
-    if (!column.metadata.contains(EventTimeWatermark.delayKey)) column
-    else
-      column.withMetadata(
-        new MetadataBuilder()
-          .withMetadata(column.metadata)
-          .remove(EventTimeWatermark.delayKey)
-          .build()
-      )
 }

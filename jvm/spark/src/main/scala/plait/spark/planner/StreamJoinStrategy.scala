@@ -10,8 +10,9 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.join.Streamin
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import plait.BySide
-import plait.spark.plan.{AsOfJoin, StreamAsOfCarrier, StreamJoin}
+import plait.spark.plan.{AsOfJoin, StreamJoin}
 import plait.spark.stream.{StreamSideExec, StreamSpec, StreamSymmetricHashJoinExec}
+import plait.spark.translate.EventTimeColumn
 
 /** Plans a join of streams. Rows are dealt by key; without a key by ranges ([[StreamRanges]]), or all are in one
   * task.
@@ -27,7 +28,7 @@ object StreamJoinStrategy extends SparkStrategy {
     case join: AsOfJoin if StreamAsOf.isOfStreams(join) =>
       val AsOfKeys(keys, rest) = AsOfKeys.of(join)
       val columns =
-        BySide(join.left.output, join.right.output.map(StreamAsOfCarrier.withoutEventTime))
+        BySide(join.left.output, join.right.output.map(EventTimeColumn.unmarked))
       Seq(node(join, keys, rest, StreamAsOf.spec(join), columns))
     case _ => Nil
   }

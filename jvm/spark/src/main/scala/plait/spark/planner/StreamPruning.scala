@@ -86,7 +86,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
     Side.both.exists(pruning.texts(_).whyNot.isEmpty)
 
   private lazy val byFormulas: Option[Pruning] = condition.flatMap { c =>
-    OrderChoice.ofStreams(c.across)(isKnown(c)).map { choice =>
+    OrderChoice.ofStreams(c.across)(isKnown).map { choice =>
       val text = new PruningText(choice, c.conjunctOf)
       Pruning(
         choice.orders,
@@ -99,7 +99,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
   private lazy val bySolving: Option[Pruning] = condition.flatMap { c =>
     val terms = BySide.make(_ => c.whole.term(c.expression))
     SolvedChoice
-      .ofStreams(terms, BySide.make(c.sortable), c.whole.source(_).isDefined)(isKnown(c))
+      .ofStreams(terms, BySide.make(c.sortable), c.whole.source(_).isDefined)(isKnown)
       .map { choice =>
         Pruning(
           choice.orders,
@@ -117,8 +117,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
     if (found.whyNot.isDefined || ruleOf(side.other, orders(side.other)).isKnown) found
     else found.unlessFor(WhyNot.NoFrontier(side, orders(side.other).term.toString))
 
-  private def isKnown(c: JoinCondition)(side: Side, order: Order): Boolean =
-    rules.getOrElseUpdate((side, order), rule(c, side, order)).isKnown
+  private def isKnown(side: Side, order: Order): Boolean = ruleOf(side, order).isKnown
 
   private def ruleOf(side: Side, order: Order): FrontierRule =
     condition.fold(FrontierRule.Unknown)(c =>

@@ -73,11 +73,8 @@ object PairConditions extends PredicateHelper {
       outputs: BySide[Seq[Attribute]],
       partition: Int
   ): PairConditions[Test] = {
-    def test(input: Seq[Attribute])(expression: Expression): Test = {
-      val generated = Predicate.create(expression, input)
-      generated.initialize(partition)
-      generated.eval
-    }
+    def test(input: Seq[Attribute])(expression: Expression): Test =
+      CompiledCondition.of(expression, input, partition)
     val ofPair = test(outputs.left ++ outputs.right) _
     PairConditions(
       conditions.ofLeft.map(test(outputs.left)),

@@ -3,13 +3,11 @@ package plait.spark.stream
 
 import java.util.Comparator
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.execution.streaming.state.StateStore
-import org.apache.spark.sql.plait.TaskMemory
 
 import plait.join.{Leaving, SortableRowStore}
 import plait.spark.side._
@@ -30,7 +28,6 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
     extends StreamTask {
   import batch.{metrics, outputs}
 
-  private val layout = new StateLayout(outputs)
   private def scan = MatchScan(asOf.best.direction, asOf.best.right.dataType)
   private def conditions = PairConditions.of(
     asOf.condition,
@@ -42,35 +39,23 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
   override def join(store: StateStore, inputs: BySide[Iterator[InternalRow]])(
       finished: Long => Unit
   ): Iterator[InternalRow] = {
-    val context = TaskContext.get()
-    val table = HashKeyTable.of(KeyForm.of(batch.keys.left))
-    val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
-    val pages =
-      outputs.map(o => new PagedRowStore(TaskMemory.of(context), o.size, target))
-    context.addTaskCompletionListener[Unit](_ => Side.both.foreach(pages(_).clear()))
-    val stored = BySide.make { side =>
-      new StoredRows[UnsafeRow](new StateChunkStore(store, side, layout), MarkMeans.Gone)
-    }
+    val state = new StreamTaskState(batch, store, BySide(MarkMeans.Gone, MarkMeans.Gone))
     val core = new StreamAsOfJoin[StreamRowReader, UnsafeRow](
-      BySide.make(side => StreamRowReader.of(batch, side, table)),
-      table,
-      pages.map(p => p: SortableRowStore[UnsafeRow]),
-      stored,
+      state.readers,
+      state.keys,
+      state.pages.map(p => p: SortableRowStore[UnsafeRow]),
+      state.stored,
       asOf.superseding,
       precedence,
       batch.frontiers
     )
-    val outcasts = read(inputs, core)
+    val outcasts = read(inputs, core, state.counts)
     core.run()
-    val answers = answered(core, pages)
+    val answers = answered(core, state.pages)
     outcasts.map { row => metrics(JoinMetrics.OutputRows) += 1; row } ++ answers ++
       new Once(() => {
-        for (side <- Side.both) {
-          metrics(StreamMetrics.rowsIn(side)) += core.rowsIn(side)
-          metrics(StreamMetrics.rowsPruned(side)) += stored(side).removedRows
-          metrics(StreamMetrics.rowsStored(side)) += core.waiting(side)
-          metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
-        }
+        for (side <- Side.both)
+          state.count(side, core.rowsIn(side), state.stored(side).removedRows, core.waiting(side))
         finished(core.waiting(Side.Left) + core.waiting(Side.Right))
       })
   }
@@ -78,9 +63,10 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
   /** Hands all rows to the core. What comes out at once: late left rows, if they do. */
   private def read(
       inputs: BySide[Iterator[InternalRow]],
-      core: StreamAsOfJoin[StreamRowReader, UnsafeRow]
+      core: StreamAsOfJoin[StreamRowReader, UnsafeRow],
+      counts: StreamCounts
   ): Iterator[InternalRow] = {
-    val counts = new StreamCounts(metrics)
+    lazy val output = JoinOutput.of(joinType, outputs)
     val padded = Seq.newBuilder[InternalRow]
     for (side <- Side.both) {
       val (unsafe, isLate, isCandidate) =
@@ -96,18 +82,17 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
                 throw order.violated(row, core.frontier(side))
             case None =>
               counts.lateRow(side)
-              padded ++= late(side, row)
+              if (comesOut(side)) padded += output.alone(side, row).copy()
           }
       }
     }
     padded.result().iterator
   }
 
-  private def late(side: Side, row: UnsafeRow): Option[InternalRow] = batch.late match {
-    case LateRows.Drop => None
-    case LateRows.NullPad =>
-      val isAloud = JoinOutput.roles(joinType).get(side).leaves eq Leaving.Aloud
-      Option.when(isAloud)(JoinOutput.of(joinType, outputs).alone(side, row).copy())
+  /** Whether a late row of a side comes out, alone. */
+  private def comesOut(side: Side): Boolean = batch.late match {
+    case LateRows.Drop => false
+    case LateRows.NullPad => JoinOutput.roles(joinType).get(side).leaves eq Leaving.Aloud
     case LateRows.Fail => throw LateRowException.of(side)
   }
 

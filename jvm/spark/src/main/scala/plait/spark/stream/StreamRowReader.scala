@@ -3,7 +3,6 @@ package plait.spark.stream
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import plait.Side
 import plait.spark.side.{HashKeyTable, RowKey, SideReader}
 import plait.stream.StreamReader
 
@@ -24,12 +23,4 @@ final class StreamRowReader(reader: SideReader, keys: HashKeyTable)
   def low: Long = reader.low
   def high: Long = reader.high
   def hash: Int = keys.hash(this)
-}
-
-object StreamRowReader {
-  def of(batch: StreamBatch, side: Side, keys: HashKeyTable): StreamRowReader =
-    new StreamRowReader(
-      SideReader.create(batch.keys(side), batch.ranks(side), batch.outputs(side)),
-      keys
-    )
 }

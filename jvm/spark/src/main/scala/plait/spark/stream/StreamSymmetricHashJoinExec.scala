@@ -101,20 +101,7 @@ final class StreamSymmetricHashJoinExec(
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan
-  ): StreamingSymmetricHashJoinExec = copy(
-    leftKeys,
-    rightKeys,
-    joinType,
-    condition,
-    stateInfo,
-    eventTimeWatermarkForLateEvents,
-    eventTimeWatermarkForEviction,
-    stateWatermarkPredicates,
-    stateFormatVersion,
-    newLeft,
-    newRight,
-    outputMode
-  )
+  ): StreamingSymmetricHashJoinExec = copy(left = newLeft, right = newRight)
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns)
 

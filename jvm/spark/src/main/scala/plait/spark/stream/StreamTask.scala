@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predicate}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predicate, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.plait.TaskMemory
 
 import plait.spark.LateRows
+import plait.spark.side._
+import plait.stream.{MarkMeans, StoredRows}
 import plait.{BySide, Side}
 
 /** What one task does in a batch: opens the state, gives the rows that come out, and with the last of them has
@@ -46,5 +50,38 @@ final case class StreamBatch(
   def isLate(side: Side): InternalRow => Boolean = lateness(side) match {
     case None => _ => false
     case Some(expression) => Predicate.create(expression, outputs(side)).eval
+  }
+}
+
+/** What a task holds for a batch: the state of each side, rows of the batch, and how they are read. */
+final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide[MarkMeans]) {
+  import batch.{metrics, outputs}
+
+  private val context = TaskContext.get()
+  val partition: Int = context.partitionId()
+  val keys: HashKeyTable = HashKeyTable.of(KeyForm.of(batch.keys.left))
+  val counts: StreamCounts = new StreamCounts(metrics)
+
+  private val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
+  val pages: BySide[PagedRowStore] =
+    outputs.map(o => new PagedRowStore(TaskMemory.of(context), o.size, target))
+  context.addTaskCompletionListener[Unit](_ => Side.both.foreach(pages(_).clear()))
+
+  private val layout = new StateLayout(outputs)
+  val stored: BySide[StoredRows[UnsafeRow]] = BySide.make { side =>
+    new StoredRows[UnsafeRow](new StateChunkStore(store, side, layout), means(side))
+  }
+
+  def readers: BySide[StreamRowReader] = BySide.make { side =>
+    val reader = SideReader.create(batch.keys(side), batch.ranks(side), outputs(side))
+    new StreamRowReader(reader, keys)
+  }
+
+  /** Once all has been given. */
+  def count(side: Side, rowsIn: Long, pruned: Long, waiting: Long): Unit = {
+    metrics(StreamMetrics.rowsIn(side)) += rowsIn
+    metrics(StreamMetrics.rowsPruned(side)) += pruned
+    metrics(StreamMetrics.rowsStored(side)) += waiting
+    metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
   }
 }
