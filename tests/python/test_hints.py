@@ -195,7 +195,6 @@ def text_of(df: DataFrame) -> str:
         (("RANGE_JOIN", "z", 10), r"RANGE_JOIN names z, but the relations .* are x"),
         (("RANGE_JOIN",), r"RANGE_JOIN takes a relation and the size of a bin"),
         (("STATE_TTL", "INTERVAL 1 DAY"), r"STATE_TTL is not supported yet, because it limits"),
-        (("BOUNDED",), r"BOUNDED is not supported yet, because it says of a stream"),
     ],
 )
 def test_a_wrong_hint_is_told_what_there_is(

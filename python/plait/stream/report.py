@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from plait.errors import PlaitError
 
@@ -35,6 +35,10 @@ LIKE_A_TIME = timedelta(days=3652)
 
 Progress = Mapping[str, Any]
 
+OVER: Literal["over"] = "over"
+_NO_MORE = 2**63 - 1
+Frontier = datetime | int | Literal["over"] | None
+
 
 @dataclass(frozen=True)
 class StreamSide:
@@ -43,9 +47,10 @@ class StreamSide:
     ``rows_late`` came behind the frontier of their side; ``rows_stored`` wait after the batch;
     ``rows_pruned`` were proved dead in it; ``pairs`` are the matches found by looking for partners
     among the rows of this side. No later row of the side is before ``frontier``, which is None
-    before it is known; ``lag`` is how far a time lies behind the newest event time that Spark has
-    told of until then (of several streams it tells one). ``state_bytes`` is what the state store
-    holds of both sides, ``duration`` what the whole batch took.
+    before it is known, and OVER once a side that is bounded has come to its end; ``lag`` is how
+    far a time lies behind the newest event time that Spark has told of until then (of several
+    streams it tells one). ``state_bytes`` is what the state store holds of both sides, ``duration``
+    what the whole batch took.
     """
 
     batch: int
@@ -57,7 +62,7 @@ class StreamSide:
     rows_stored: int
     rows_pruned: int
     pairs: int
-    frontier: datetime | int | None
+    frontier: Frontier
     lag: timedelta | None
     state_bytes: int
     duration: timedelta
@@ -189,7 +194,8 @@ def _frontiers(batches: Sequence[Progress]) -> dict[tuple[int, str], list[int]]:
         for join, operator in _joins(batch):
             for side in SIDES:
                 frontier = _frontier(operator, side)
-                found.setdefault((join, side), []).extend([frontier] if frontier else [])
+                known = frontier not in (0, _NO_MORE)
+                found.setdefault((join, side), []).extend([frontier] if known else [])
     return found
 
 
@@ -235,9 +241,9 @@ def _side(
     join, side = place
     metrics = operator["customMetrics"]
     rank = _frontier(operator, side)
-    frontier: datetime | int | None = rank or None
+    frontier: Frontier = OVER if rank == _NO_MORE else rank or None
     lag = None
-    if is_time and rank:
+    if is_time and isinstance(frontier, int):
         frontier = EPOCH + timedelta(microseconds=rank)
         lag = max(newest - frontier, timedelta(0)) if newest else None
     return StreamSide(
@@ -270,10 +276,12 @@ def cells(side: StreamSide) -> tuple[str, ...]:
     )
 
 
-def _frontier_text(frontier: datetime | int | None) -> str:
+def _frontier_text(frontier: Frontier) -> str:
     match frontier:
         case None:
             return ""
+        case str():
+            return frontier
         case datetime():
             # A frontier of Spark's is a microsecond behind a watermark of whole milliseconds.
             return frontier.strftime("%Y-%m-%d %H:%M:%S")

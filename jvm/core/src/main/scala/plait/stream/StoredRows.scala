@@ -223,7 +223,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     while (found == null && atSegment < segments.size)
       if (reading == null) openChunk(leaving) else found = takeOfChunk(leaving)
     if (found == null) {
-      if (takes eq Taking.Dead) root = root.copy(frontier = until)
+      root = root.copy(frontier = if (takes eq Taking.All) Frontier.Over else until)
       takes = Taking.Nothing
     }
     found

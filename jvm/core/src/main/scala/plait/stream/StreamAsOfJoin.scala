@@ -68,7 +68,8 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   def add(side: Side, row: R): Arrival = {
     val reader = readers(side)
     reader.read(row)
-    if (reader.hasRank && reader.rank < before(side)) Arrival.Late
+    if (before(side) == Frontier.Over) Arrival.AfterEnd
+    else if (reader.hasRank && reader.rank < before(side)) Arrival.Late
     else {
       if (side eq Side.Left) addLeft(reader, row) else addRight(reader, row)
       Arrival.InTime
@@ -95,8 +96,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if (superseding ne Superseding.Never) supersede()
     storeRight()
     keepLeft()
-    val m = math.min(frontiers.left, leastPending)
-    val _ = stored.right.takeDead(m)
+    dropRight()
     for (side <- Side.both) {
       stored(side).merge()
       stored(side).save()
@@ -113,20 +113,27 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** Left rows whose reach the right frontier has passed. */
   private def answer(): Unit = {
-    for (i <- 0 until left.size if left.end(i) < frontiers.right) {
+    for (i <- 0 until left.size if isFinal(left.end(i))) {
       answered.add(left.handle(i), left.rank(i))
       wanted.add(left.hash(i), left.low(i), left.end(i))
     }
-    var row = stored.left.takeUnmatched(frontiers.right)
+    var row = nextFinal()
     // Invariant: the stored rows taken before this one are among the answered.
     while (row != null) {
       val reader = readers.left
       reader.read(row)
       answered.add(pages.left.put(row), reader.rank)
       wanted.add(reader.hash, reader.low, reader.high)
-      row = stored.left.takeUnmatched(frontiers.right)
+      row = nextFinal()
     }
   }
+
+  private def isFinal(end: Long): Boolean =
+    frontiers.right == Frontier.Over || end < frontiers.right
+
+  private def nextFinal(): R =
+    if (frontiers.right == Frontier.Over) stored.left.takeUnmatchedOfAll()
+    else stored.left.takeUnmatched(frontiers.right)
 
   private def restoreRight(): Unit = {
     if (superseding ne Superseding.Never)
@@ -181,10 +188,14 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   }
 
   private def keepLeft(): Unit =
-    stored.left.append(left.byHash(pages.left)(left.end(_) >= frontiers.right))
+    stored.left.append(left.byHash(pages.left)(i => !isFinal(left.end(i))))
 
-  /** No left row that waits has a lower rank. */
-  private def leastPending: Long = stored.left.leastRank
+  /** Those that no left row picks any more, waiting or still to come. */
+  private def dropRight(): Unit = {
+    val _ =
+      if (frontiers.left == Frontier.Over && stored.left.size == 0) stored.right.takeAll()
+      else stored.right.takeDead(Frontier.at(math.min(frontiers.left, stored.left.leastRank)))
+  }
 }
 
 /** Whether a right row makes those before it of its key of no use. */

@@ -28,6 +28,8 @@ import plait.{BySide, Side}
   *      out at once.
   *   4. What is saved depends on the rows and on the frontiers alone: the same batch run again gives the
   *      same rows, if perhaps in another sequence.
+  *   5. A side whose frontier is [[Frontier.Over]] frees the other: none of its rows waits any more. If it is
+  *      over and brings no row of its own in this batch, none is stored or merged first.
   *
   * @param frontiers
   *   of each side after the batch
@@ -78,7 +80,8 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   def add(side: Side, row: R): Arrival = {
     val reader = readers(side)
     reader.read(row)
-    if (reader.hasRank && reader.rank < before(side)) Arrival.Late
+    if (before(side) == Frontier.Over) Arrival.AfterEnd
+    else if (reader.hasRank && reader.rank < before(side)) Arrival.Late
     else {
       if (reader.reaches || (roles(side).leaves eq Leaving.Aloud)) keep(side, reader, row)
       else core.addDead(side)
@@ -133,11 +136,15 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     for (side <- Side.both) {
       wants(side).sort()
       arrivals(side).sort()
-      core.advance(side, before(side))
+      if (isOver(side)) core.finish(side) else core.advance(side, before(side))
     }
     for (side <- Side.both) stored(side).restore(wants(side.other), new Restoring(side))
     phase = Phase.Adding
   }
+
+  /** No row of it came with this batch, and none will. */
+  private def isOver(side: Side): Boolean =
+    frontiers(side) == Frontier.Over && arrivals(side).size == 0
 
   final private class Restoring(side: Side) extends RestoredRows[R] {
     private val reader = readers(side)
@@ -183,7 +190,9 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** All rows were added: the frontiers move on. */
   private def depart(): Unit = {
     Side.both.foreach(buffers(_).flush())
-    Side.both.foreach(s => core.advance(s, frontiers(s)))
+    for (side <- Side.both)
+      if (frontiers(side) == Frontier.Over) core.finish(side)
+      else core.advance(side, frontiers(side))
     side = first
     phase = Phase.Leaving
   }
@@ -217,11 +226,21 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   private def finish(): Unit = {
     for (side <- Side.both) {
-      stored(side).merge()
+      if (isProbed(side) || stored(side).segmentCount > StreamJoin.MostUnmerged)
+        stored(side).merge()
       stored(side).save()
     }
     phase = Phase.Over
   }
+
+  /** While one side fills and the other rests, what is stored of it is not read, and so not merged. */
+  private def isProbed(side: Side): Boolean = wants(side.other).size > 0
+}
+
+object StreamJoin {
+
+  /** Of segments that no batch has probed. */
+  private[stream] val MostUnmerged = 64
 }
 
 /** Reads a row, and says what of it the join wants to know. It is also the row's key as a [[KeyTable]]
@@ -250,6 +269,9 @@ object Arrival {
 
   /** It lies below what its side had promised, and was not added. */
   case object Late extends Arrival
+
+  /** Its side was over; it was not added. */
+  case object AfterEnd extends Arrival
 }
 
 /** What [[StreamJoin.next]] has found. */

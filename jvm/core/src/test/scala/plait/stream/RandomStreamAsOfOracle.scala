@@ -85,6 +85,8 @@ class RandomStreamAsOfOracle extends FunSuite {
       val run = new Run(how, BySide(new Stored, new Stored))
       val out = Seq.newBuilder[(Int, Option[Int])]
       var seen = BySide(0, 0)
+      val isKnownToEnd = BySide.make(_ => random.nextInt(3) == 0)
+      var last = BySide(Frontier.Unknown, Frontier.Unknown)
       // Invariant: `out` has the answers of the left rows that were final at the frontiers so far.
       while (Side.both.exists(s => seen(s) < rows(s).size)) {
         val idle = Option.when(random.nextInt(3) == 0)(Side.both(random.nextInt(2)))
@@ -94,15 +96,27 @@ class RandomStreamAsOfOracle extends FunSuite {
         }
         seen = BySide.make(side => seen(side) + taken(side).size)
         val next = BySide.make { side =>
-          rows(side).take(seen(side)).flatMap(_.rank).maxOption.fold(Long.MinValue)(_ - slack(side))
+          if (isKnownToEnd(side) && seen(side) == rows(side).size) Frontier.Over
+          else
+            rows(side)
+              .take(seen(side))
+              .flatMap(_.rank)
+              .maxOption
+              .fold(Frontier.Unknown)(_ - slack(side))
         }
+        last = next
         out ++= run.batch(taken.map(random.shuffle(_)), next, 1 + random.nextInt(5))
       }
-      out ++= run.batch(BySide(Nil, Nil), BySide(Long.MaxValue, Long.MaxValue), 3)
+      val far = last.map(f => math.max(f, Frontier.at(Long.MaxValue)))
+      out ++= run.batch(BySide(Nil, Nil), far, 3)
       val expected = rows.left.map(l => l.id -> how.best(l, rows.right))
       assertEquals(out.result().sortBy(_._1), expected, s"seed $seed, $how")
-      val latest = if (how.tolerance.isDefined) 0 else rows.right.map(_.key).distinct.size
+      val latest =
+        if (how.tolerance.isDefined || last.left == Frontier.Over) 0
+        else rows.right.map(_.key).distinct.size
       if (!how.refuses) assertEquals(run.holds, BySide(0L, latest.toLong), s"seed $seed, $how")
+      out ++= run.batch(BySide(Nil, Nil), BySide(Frontier.Over, Frontier.Over), 3)
+      assertEquals(run.holds, BySide(0L, 0L), s"seed $seed, $how")
     }
   }
 }

@@ -124,6 +124,7 @@ object StreamHarness {
     var chunksRead: BySide[Int] = BySide(0, 0)
     var writes: BySide[Int] = BySide(0, 0)
     var late: Seq[Row] = Nil
+    var afterEnd: Seq[Row] = Nil
     private var held: BySide[Long] = BySide(0L, 0L)
 
     /** How many rows of a side wait, as its store has them. */
@@ -162,7 +163,9 @@ object StreamHarness {
         rankless,
         next
       )
-      late = rows.collect { case (side, row) if join.add(side, row) eq Arrival.Late => row }
+      val arrived = rows.map { case (side, row) => row -> join.add(side, row) }
+      late = arrived.collect { case (row, Arrival.Late) => row }
+      afterEnd = arrived.collect { case (row, Arrival.AfterEnd) => row }
       val out = Seq.newBuilder[Out]
       var step = join.next()
       while (step ne Step.End) {

@@ -55,6 +55,41 @@ class StreamJoinScripts extends FunSuite {
     assertEquals(j.holds(Right), 0L)
   }
 
+  test("a side that is over frees the other: nothing of it waits, and what comes is not stored") {
+    val j = new Streams()()
+    j.batch(Seq(left(1), right(3), right(900)))
+    assertEquals(j.holds(Right), 2L)
+    j.batch(Nil, at(Frontier.Over, 0))
+    assertEquals((j.holds(Left), j.holds(Right)), (1L, 0L))
+    assertEquals(j.batch(Seq(right(4), right(901)), at(Frontier.Over, 0)), Seq(pair(1, 4)))
+    assertEquals((j.holds(Left), j.holds(Right)), (1L, 0L))
+    assertEquals(j.writes.right, 0, "no row of the other is written first")
+  }
+
+  test("LEFT OUTER: when the right side is over, each left row comes out at once") {
+    val j = new Streams(leftOuter)()
+    j.batch(Seq(right(3), left(1), left(100)))
+    assertEquals(j.batch(Nil, at(0, Frontier.Over)), Seq(Alone(Left, 100)))
+    assertEquals(
+      j.batch(Seq(left(2), left(50)), at(0, Frontier.Over)).toSet,
+      Set(pair(2, 3), Alone(Left, 50))
+    )
+    assertEquals(j.holds(Left), 0L)
+  }
+
+  test("a row of a side that was over comes after its end, with a rank or without one") {
+    val j = new Streams()()
+    j.batch(Seq(left(1)), at(Frontier.Over, 0))
+    j.batch(Seq(left(5), Left -> Row(6, 0, None, None)), at(Frontier.Over, 0)): Unit
+    assertEquals(j.afterEnd.map(_.id), Seq(5, 6))
+    assertEquals(j.holds(Left), 1L)
+  }
+
+  test("a side at the greatest rank of all is not over") {
+    assertEquals(Frontier.at(Long.MaxValue), Long.MaxValue - 1)
+    assertEquals(Frontier.at(7), 7L)
+  }
+
   test("an idle side holds the other's rows back, and not its own") {
     val j = new Streams()()
     j.batch(Seq(right(0), left(0)), at(0, 0))
@@ -136,8 +171,7 @@ class StreamJoinScripts extends FunSuite {
     val j = new Streams()()
     for (t <- 0L to 9L) {
       j.batch(Seq(left(t)))
-      // Every fourth batch merges small segments.
-      if (t == 0) assertEquals(j.chunksRead.left, 0)
+      assertEquals(j.chunksRead.left, 0)
     }
     j.batch(Seq(left(10), left(11), left(12)))
     assertEquals(j.chunksRead.left, 0)
@@ -165,9 +199,10 @@ class StreamJoinScripts extends FunSuite {
   test("small segments are merged: a thousand batches of a row each leave few") {
     val j = new Streams(capacity = 16)()
     for (t <- 0L until 1000L) j.batch(Seq(left(t)))
-    assert(j.stored.left.segments.size <= 4 * 5, j.stored.left.segments.size.toString)
+    assert(j.stored.left.segments.size <= StreamJoin.MostUnmerged)
     assertEquals(j.holds(Left), 1000L)
     assertEquals(j.batch(Seq(right(500))).size, 6)
+    assert(j.stored.left.segments.size <= 4 * 5, j.stored.left.segments.size.toString)
   }
 
   test("a batch run again from the same store gives the same, and leaves the same") {

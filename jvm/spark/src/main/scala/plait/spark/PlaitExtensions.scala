@@ -23,7 +23,7 @@ import plait.spark.sql.PlaitParser
   * after resolution         MissingMatchCondition         the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MarkReadAnew                  queries in ON have become filters
-  * plan normalization       ForgetVersionTables           what hints said is used; nothing is cached yet
+  * plan normalization       ForgetClaims                  what hints said is used; nothing is cached yet
   * plan normalization       ReadTablesAnew                once a micro-batch; nothing is found in the cache yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
@@ -48,6 +48,7 @@ import plait.spark.sql.PlaitParser
   *                                                        before all that are injected
   * planner strategy         StreamJoinStrategy            a node of ours
   * planner strategy         OrderedByStrategy             a node of ours
+  * planner strategy         StreamClaimStrategy           a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
   * resolution               WatermarkedTables             tables are known, columns not yet bound
@@ -56,7 +57,7 @@ import plait.spark.sql.PlaitParser
   * check of the analysis    WindowJoinCheck               shapes of windows are still known
   * check of the analysis    SettingsCheck                 once a query, where the session's are at hand
   * check of the analysis    UnusedClauseCheck             what no join has taken up by now, none will
-  * optimizer                PushThroughOrderedBy          beside Spark's own rules that push filters
+  * optimizer                PushThroughClaim              beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
   *                                                        and Spark's rule of skewed joins has run
   * after the planner        RepartitionAbove              the last that sees a user's repartition,
@@ -91,7 +92,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPreOperatorOptimizationRule(_ => RestoreStreamJoins)
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
     extensions.injectPlannerStrategy(_ => StreamJoinStrategy)
-    extensions.injectPlanNormalizationRule(_ => ForgetVersionTables)
+    extensions.injectPlanNormalizationRule(_ => ForgetClaims)
     extensions.injectPlanNormalizationRule(new ReadTablesAnew(_))
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectPreCBORule(_ => SplitAsOfJoin)
@@ -102,12 +103,13 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectCheckRule(_ => WindowJoinCheck)
     extensions.injectCheckRule(_ => SettingsCheck)
     extensions.injectCheckRule(_ => UnusedClauseCheck)
-    extensions.injectOptimizerRule(_ => PushThroughOrderedBy)
+    extensions.injectOptimizerRule(_ => PushThroughClaim)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
     extensions.injectOptimizerRule(_ => NarrowAsOfJoin)
     extensions.injectOptimizerRule(_ => PruneTies)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)
+    extensions.injectPlannerStrategy(_ => StreamClaimStrategy)
     extensions.injectPlannerStrategy(_ => AsOfJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)

@@ -2,7 +2,7 @@
 package plait.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /** The rows of a relation, of which somebody has declared an order: none comes before the greatest so
   * far, less a slack. The claim is of each file that is read, or of each partition where none is, and
@@ -26,11 +26,8 @@ final case class OrderedBy(
     frontier: Option[Expression],
     relation: String,
     child: LogicalPlan
-) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output
-  override def maxRows: Option[Long] = child.maxRows
+) extends Claim {
   override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition
-  override protected lazy val validConstraints: ExpressionSet = child.constraints
 
   override protected def withNewChildInternal(newChild: LogicalPlan): OrderedBy =
     copy(child = newChild)

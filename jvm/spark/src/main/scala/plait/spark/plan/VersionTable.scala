@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, ExpressionSet, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /** What somebody has said of a relation whose rows are versions of their keys:
@@ -31,10 +31,7 @@ final case class VersionTable(
     deleted: Option[Expression],
     lost: Seq[LostVersions],
     child: LogicalPlan
-) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output
-  override def maxRows: Option[Long] = child.maxRows
-  override protected lazy val validConstraints: ExpressionSet = child.constraints
+) extends Claim {
 
   /** What this says, and what another says where this says nothing. */
   def orElse(other: VersionTable): VersionTable = VersionTable(

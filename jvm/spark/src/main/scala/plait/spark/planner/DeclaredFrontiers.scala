@@ -9,7 +9,7 @@ import plait.BySide
 import plait.constraint.{Solver, Term}
 import plait.interval._
 import plait.order.{Direction, Rank}
-import plait.spark.plan.{KeptTogether, OrderedBy}
+import plait.spark.plan.{KeptTogether, OrderedBy, StreamClaim}
 import plait.spark.stream.{DeclaredFrontier, DeclaredRank, OrderedRows}
 import plait.spark.translate.{ConditionTranslation, OrderValue, OrderedType, TermTranslation}
 
@@ -43,7 +43,7 @@ object DeclaredFrontiers {
       val seen = expression.transform { case a: Attribute => made.getOrElse(a, a) }
       if (seen.deterministic) declaredBelow(seen, child) else Nil
     case _: SubqueryAlias | _: View | _: Filter | _: ResolvedHint | _: EventTimeWatermark |
-        _: KeptTogether | _: Generate | _: RepartitionOperation =>
+        _: StreamClaim | _: KeptTogether | _: Generate | _: RepartitionOperation =>
       below(expression, plan)
     // A stream beside a table: its rows come out in the batch in which they come.
     case _: BinaryNode => below(expression, plan)

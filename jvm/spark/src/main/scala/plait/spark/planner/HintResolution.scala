@@ -18,6 +18,7 @@ import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
   * SELECT /*+ SYMMETRIC_HASH(a, b) */ ... FROM t a JOIN u b ON ...      both a and b are hinted
   * df.hint("SYMMETRIC_HASH")                                            the whole of df is
   * ORDERED(a, seq)                                                      see OrderedHint
+  * BOUNDED(a)                                                     see BoundedHint
   * VERSIONED(r, t) VERSION_KEY(r, k) VERSION_DELETED(r, (op = '-D'))    see VersionHint
   * RANGE_JOIN(t, 10)                                                    taken, and of no use here
   * }}}
@@ -34,8 +35,7 @@ object HintResolution extends Rule[LogicalPlan] {
 
   /** Hints of streams, and why there is nothing that they could do. */
   private val notYet = Map(
-    "STATE_TTL" -> "it limits how long the join of a stream remembers a row",
-    "BOUNDED" -> "it says of a stream that it will end"
+    "STATE_TTL" -> "it limits how long the join of a stream remembers a row"
   )
 
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -54,6 +54,7 @@ object HintResolution extends Rule[LogicalPlan] {
     } else if (name == RangeJoin)
       marked(name, withoutBin(hint), hint.child)(RangeJoinHint.on)
     else if (name == OrderedHint.Name) OrderedHint.resolved(hint)
+    else if (name == BoundedHint.Name) BoundedHint.resolved(hint)
     else if (VersionHint.Names.contains(name)) VersionHint.resolved(name, hint)
     else if (notYet.contains(name)) throw notSupported(name)
     else if (name.startsWith("VERSION")) throw unknown(name)

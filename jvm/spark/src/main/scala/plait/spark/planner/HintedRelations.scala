@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
-import plait.spark.plan.{OrderedBy, VersionTable}
+import plait.spark.plan.Claim
 
 /** The relations that a hint of a query names, before they are looked up: those of its FROM, not of
   * the queries in it.
@@ -48,8 +48,7 @@ object HintedRelations {
   def all(plan: LogicalPlan): Seq[String] = {
     def from(p: LogicalPlan): Seq[String] = p match {
       case ResolvedHint(named, _) => from(named)
-      case OrderedBy(_, _, _, named) => from(named)
-      case table: VersionTable => from(table.child)
+      case claim: Claim => from(claim.child)
       case named if namesOf(named).isDefined => Seq(namesOf(named).get.last)
       case inner if isQueryOfItsOwn(inner) => Nil
       case other => other.children.flatMap(from)
@@ -72,15 +71,14 @@ object HintedRelations {
       change: LogicalPlan => LogicalPlan
   ): LogicalPlan = plan match {
     case named if namesOf(named).exists(endsWith(_, name)) => change(named)
-    case hinted @ (_: ResolvedHint | _: OrderedBy | _: VersionTable)
-        if isNamed(hinted.children.head, name) =>
+    case hinted @ (_: ResolvedHint | _: Claim) if isNamed(hinted.children.head, name) =>
       change(hinted)
     case inner if isQueryOfItsOwn(inner) => inner
     case other => other.mapChildren(in(_, name, change))
   }
 
   private def isNamed(plan: LogicalPlan, name: Seq[String]): Boolean = plan match {
-    case hinted @ (_: ResolvedHint | _: OrderedBy | _: VersionTable) =>
+    case hinted @ (_: ResolvedHint | _: Claim) =>
       isNamed(hinted.children.head, name)
     case other => namesOf(other).exists(endsWith(_, name))
   }
@@ -98,8 +96,7 @@ object HintedRelations {
       name.takeRight(wanted.size).corresponds(wanted)(SQLConf.get.resolver(_, _))
 
   private def isQueryOfItsOwn(plan: LogicalPlan): Boolean = plan match {
-    case _: SubqueryAlias | _: View | _: UnresolvedWith | _: ResolvedHint | _: OrderedBy => true
-    case _: VersionTable => true
+    case _: SubqueryAlias | _: View | _: UnresolvedWith | _: ResolvedHint | _: Claim => true
     case _ => false
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.LogicalRDD
 
-import plait.spark.plan.{LostVersions, NamedVersions, OrderedBy, VersionTable}
+import plait.spark.plan.{LostVersions, NamedVersions, OrderedBy, StreamClaim, VersionTable}
 
 /** What is said of the versions of a join's right side, by hints on it, by hints on the DataFrame or in the
   * view or the query of WITH that it is, and by its table: in the columns of the right side.
@@ -107,6 +107,7 @@ object SaidVersions {
   /** Are the rows of this plan rows of its one child, with its columns? */
   private[planner] def keepsRows(plan: LogicalPlan): Boolean = plan match {
     case _: SubqueryAlias | _: ResolvedHint | _: View | _: Filter | _: OrderedBy => true
+    case _: StreamClaim => true
     case _: Sort | _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail | _: Sample => true
     case _: RepartitionOperation | _: RebalancePartitions | _: Distinct | _: Deduplicate => true
     case _: CollectMetrics | _: Window | _: Generate => true

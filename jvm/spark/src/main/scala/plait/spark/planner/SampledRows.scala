@@ -4,7 +4,7 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import plait.spark.plan.{AsOfJoin, OrderedBy}
+import plait.spark.plan.{AsOfJoin, Claim}
 
 /** Rows from which a sample of a value can be taken without computing what lies between: as near to the
   * tables as the value's columns are.
@@ -30,7 +30,7 @@ object SampledRows {
     case Project(columns, child) => below(columns, child, value)
     case Aggregate(_, columns, child, _) => below(columns, child, value)
     case _: Filter | _: Sort | _: RepartitionOperation | _: RebalancePartitions | _: Window |
-        _: Generate | _: SubqueryAlias | _: OrderedBy | _: Distinct | _: Deduplicate | _: Join |
+        _: Generate | _: SubqueryAlias | _: Claim | _: Distinct | _: Deduplicate | _: Join |
         _: AsOfJoin =>
       rows.children.filter(child => isOf(value, child)) match {
         case Seq(only) => of(only, value)
@@ -59,7 +59,7 @@ object SampledRows {
   private def isCheap(plan: LogicalPlan): Boolean =
     plan.expressions.forall(isCheap) && plan.children.forall(isCheap) && (plan match {
       case _: LeafNode | _: Project | _: Filter | _: Sample | _: Union => true
-      case _: SubqueryAlias | _: OrderedBy | _: LocalLimit => true
+      case _: SubqueryAlias | _: Claim | _: LocalLimit => true
       case _ => false
     })
 

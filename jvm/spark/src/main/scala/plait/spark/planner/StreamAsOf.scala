@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint}
 
-import plait.spark.plan.AsOfJoin
+import plait.spark.plan.{AsOfJoin, BoundedStream}
 import plait.spark.side.{PairConditions, SidePruning}
 import plait.spark.stream.{AsOfSpec, StreamSpec}
 import plait.spark.translate.{BestMatch, EndOfTime, MatchDirection, OrderValue}
@@ -46,10 +46,10 @@ object StreamAsOf {
         "A join FOR SYSTEM_TIME AS OF PROCTIME() with a stream on the right side is not supported, because which rows are there " +
           "hangs on when they come: join a table, or as of an event time"
       )
-    else if (isForward && best.within.isEmpty)
+    else if (isForward && best.within.isEmpty && BoundedStream.names(join.right).isEmpty)
       Some(
         s"MATCH_CONDITION (${best.sql}) of two streams needs a TOLERANCE, because a left row without a match would wait " +
-          "for one for ever"
+          "for one for ever; or the hint BOUNDED, if all right rows are there when the query starts"
       )
     else if (!OrderValue.isWhole(best.right.dataType))
       Some(

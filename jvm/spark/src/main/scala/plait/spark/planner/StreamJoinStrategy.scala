@@ -10,8 +10,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.join.Streamin
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import plait.BySide
-import plait.spark.plan.{AsOfJoin, StreamJoin}
-import plait.spark.stream.{StreamSideExec, StreamSpec, StreamSymmetricHashJoinExec}
+import plait.spark.plan.{AsOfJoin, BoundedStream, StreamJoin}
+import plait.spark.stream.{StreamSideExec, StreamSpec, StreamSymmetricHashJoinExec, Supply}
 import plait.spark.translate.EventTimeColumn
 
 /** Plans a join of streams. Rows are dealt by key; without a key by ranges ([[StreamRanges]]), or all are in one
@@ -42,6 +42,9 @@ object StreamJoinStrategy extends SparkStrategy {
   ): SparkPlan = {
     val children = BySide(planLater(join.left), planLater(join.right))
     val dealt = if (keys.left.nonEmpty) keys else BySide(OneTask, OneTask)
+    val supply = BySide(join.left, join.right).map { side =>
+      if (BoundedStream.isIdle(side)) Supply.Nothing else Supply.Rows
+    }
     new StreamSymmetricHashJoinExec(
       dealt.left,
       dealt.right,
@@ -56,7 +59,8 @@ object StreamJoinStrategy extends SparkStrategy {
       StreamSideExec(children.right),
       None,
       spec,
-      columns
+      columns,
+      supply
     )
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, EqualTo, Expression}
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import plait.order._
+import plait.spark.plan.BoundedStream
 import plait.spark.side.SidePruning
 import plait.spark.stream.{FrontierRule, StreamSpec}
 import plait.spark.translate.SideExpressions
@@ -52,9 +53,19 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
       orders.fold(BySide(FrontierRule.Unknown, FrontierRule.Unknown))(os =>
         BySide.make(side => ruleOf(side, os(side)))
       ),
-      join.told(texts),
-      new EventTimes.OfOutput(join.join.condition, children, kept).apply
+      freed(join.told(texts)),
+      new EventTimes.OfOutput(join.join.condition, children, kept).apply,
+      bounded
     )
+  }
+
+  private lazy val bounded = children.map(BoundedStream.names(_).getOrElse(Nil))
+
+  /** What is not pruned waits until the other side is over, if that is to be. */
+  private def freed(texts: BySide[SidePruning]): BySide[SidePruning] = BySide.make { side =>
+    val streams = bounded(side.other)
+    if (texts(side).whyNot.isEmpty || streams.isEmpty) texts(side)
+    else texts(side).untilOver(streams)
   }
 
   /** Windows that are equal end together. */

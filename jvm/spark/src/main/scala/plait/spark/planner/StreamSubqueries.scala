@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQUERY}
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.plan.{ClauseError, OrderedBy}
+import plait.spark.plan.{Claim, ClauseError}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 
 /** Makes joins of what a stream asks of another in WHERE, before Spark's check of the analysis, which refuses
@@ -100,7 +100,7 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   /** What is compared with the outer query must not lie below what counts or cuts rows. */
   private def whyNotPulled(plan: LogicalPlan): Option[String] = plan match {
     case filter: Filter => whyNotPulled(filter.child)
-    case _: Project | _: SubqueryAlias | _: View | _: ResolvedHint | _: OrderedBy |
+    case _: Project | _: SubqueryAlias | _: View | _: ResolvedHint | _: Claim |
         _: EventTimeWatermark =>
       if (plan.expressions.exists(containsOuter)) Some(notInWhere(plan))
       else whyNotPulled(plan.children.head)

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import plait.spark.PlaitConf
-import plait.spark.plan.{OrderedBy, VersionTable}
+import plait.spark.plan.Claim
 
 /** The watermarks that tables declare of themselves, where they are read as streams:
   *
@@ -47,7 +47,7 @@ object WatermarkedTables extends Rule[LogicalPlan] {
     case _: EventTimeWatermark | _: UnresolvedEventTimeWatermark =>
       plan.mapChildren(marked(_, isMarked = true))
     case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint | _: UnresolvedHint |
-        _: OrderedBy | _: VersionTable =>
+        _: Claim =>
       plan.mapChildren(marked(_, isMarked))
     case other => other.mapChildren(marked(_, isMarked = false))
   }

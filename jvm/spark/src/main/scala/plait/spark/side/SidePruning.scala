@@ -29,6 +29,12 @@ final class SidePruning private (val text: String, val prunedBy: Either[WhyNot, 
   def unlessFor(why: WhyNot): SidePruning =
     new SidePruning(s"${text.split(", pruned by").head}, not pruned: $why", Left(why))
 
+  /** The streams of the other side come to an end, and its own time with them. */
+  def untilOver(streams: Seq[String]): SidePruning = new SidePruning(
+    s"${text.split("not pruned").head}freed when ${streams.mkString(", ")} is over",
+    Right(streams.mkString("BOUNDED(", ", ", ")"))
+  )
+
   /** The next row of its key ends a row's time. */
   def supersededByNext: SidePruning = new SidePruning(
     s"${text.split(", not pruned").head}; superseded by the next of its key",

@@ -74,7 +74,7 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
       inputs(side).foreach { source =>
         val row = unsafe(source)
         val isByTime = isLate(row)
-        if (isCandidate(row) && (isByTime || (core.add(side, row) eq Arrival.Late)))
+        if (isCandidate(row) && (isByTime || isBehind(core.add(side, row), side)))
           batch.orders(side).filterNot(_ => isByTime) match {
             case Some(order) =>
               counts.rowOutOfOrder(side)
@@ -87,6 +87,12 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
       }
     }
     padded.result().iterator
+  }
+
+  private def isBehind(arrival: Arrival, side: Side): Boolean = arrival match {
+    case Arrival.InTime => false
+    case Arrival.Late => true
+    case Arrival.AfterEnd => throw StreamOverException.of(side, batch.bounded(side))
   }
 
   /** Whether a late row of a side comes out, alone. */

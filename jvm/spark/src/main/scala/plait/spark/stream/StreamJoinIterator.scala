@@ -21,6 +21,8 @@ import plait.{BySide, Side}
   *   by its event time; the core knows what is late by a declared order
   * @param orders
   *   those that are declared and by which rows may be late
+  * @param bounded
+  *   the streams of a side that are said to come to an end
   * @param done
   *   called once, after the last row
   */
@@ -34,6 +36,7 @@ final class StreamJoinIterator(
     isLate: BySide[InternalRow => Boolean],
     lateRows: LateRows,
     orders: BySide[Option[StreamOrder]],
+    bounded: BySide[Seq[String]],
     counts: StreamCounts
 )(done: () => Unit)
     extends Iterator[InternalRow] {
@@ -76,8 +79,12 @@ final class StreamJoinIterator(
   private def read(side: Side): Unit = inputs(side).foreach { source =>
     val row = unsafe(side)(source)
     if (isLate(side)(row)) late(side, row)
-    else if (core.add(side, row) eq Arrival.Late)
-      orders(side).fold(late(side, row))(outOfOrder(side, row, _))
+    else
+      core.add(side, row) match {
+        case Arrival.InTime => ()
+        case Arrival.Late => orders(side).fold(late(side, row))(outOfOrder(side, row, _))
+        case Arrival.AfterEnd => throw StreamOverException.of(side, bounded(side))
+      }
   }
 
   private def late(side: Side, row: UnsafeRow): Unit = {

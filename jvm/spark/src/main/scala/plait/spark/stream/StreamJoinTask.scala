@@ -48,6 +48,7 @@ final class StreamJoinTask(
       BySide.make(batch.isLate),
       batch.late,
       batch.orders,
+      batch.bounded,
       state.counts
     )(() => {
       for (side <- Side.both) {

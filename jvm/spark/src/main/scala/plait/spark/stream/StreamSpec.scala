@@ -25,6 +25,8 @@ import plait.stream.Superseding
   *   how each side's frontier is known
   * @param outputWatermark
   *   what rows that come out later are after, in milliseconds, if those that come in are after this
+  * @param bounded
+  *   the streams of a side that are all there when the query starts, if all of its are; else Nil
   * @param asOf
   *   None of a join in which all matches come out
   */
@@ -36,6 +38,7 @@ final case class StreamSpec(
     frontiers: BySide[FrontierRule],
     pruning: BySide[SidePruning],
     outputWatermark: Long => Option[Long],
+    bounded: BySide[Seq[String]],
     asOf: Option[AsOfSpec] = None
 )
 
@@ -109,4 +112,12 @@ trait DeclaresFrontier { self: SparkPlan =>
 
   /** The greatest rank, less the slack, of the rows that it has seen in this batch. */
   def seen: Long
+}
+
+/** Whether the sources of a side have anything for a micro-batch. */
+sealed trait Supply
+
+object Supply {
+  case object Rows extends Supply
+  case object Nothing extends Supply
 }

@@ -19,6 +19,7 @@ import org.apache.spark.util.SerializableConfiguration
 
 import plait.spark.translate.JoinedColumns
 import plait.spark.{EventTimeFrontier, PlaitConf}
+import plait.stream.Frontier
 import plait.{BySide, Side}
 
 /** The pruning symmetric hash join of two streams, batch by batch:
@@ -51,7 +52,8 @@ final class StreamSymmetricHashJoinExec(
     right: SparkPlan,
     outputMode: Option[OutputMode],
     @transient val spec: StreamSpec,
-    val columns: BySide[Seq[Attribute]]
+    val columns: BySide[Seq[Attribute]],
+    val supply: BySide[Supply]
 ) extends StreamingSymmetricHashJoinExec(
       leftKeys,
       rightKeys,
@@ -95,7 +97,8 @@ final class StreamSymmetricHashJoinExec(
     right,
     outputMode,
     spec,
-    columns
+    columns,
+    supply
   )
 
   override protected def withNewChildrenInternal(
@@ -103,7 +106,7 @@ final class StreamSymmetricHashJoinExec(
       newRight: SparkPlan
   ): StreamingSymmetricHashJoinExec = copy(left = newLeft, right = newRight)
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns, supply)
 
   override def nodeName: String =
     if (spec.asOf.isDefined) "StreamAsOfJoin" else "StreamSymmetricHashJoin"
@@ -170,13 +173,20 @@ final class StreamSymmetricHashJoinExec(
   /** Of this batch: what the rows before it promised, and Spark's watermark. */
   @transient private lazy val frontiers: BySide[Long] = {
     val own = promisedBefore
-    BySide.make(side => math.max(own(side), ofWatermark(side, eventTimeWatermarkForEviction)))
+    BySide.make { side =>
+      if (isOver(side)) Frontier.Over
+      else Frontier.at(math.max(own(side), ofWatermark(side, eventTimeWatermarkForEviction)))
+    }
   }
+
+  /** A bounded side is over with the first micro-batch for which its sources have nothing. */
+  private def isOver(side: Side): Boolean = promisedBefore(side) == Frontier.Over ||
+    (spec.bounded(side).nonEmpty && (supply(side) eq Supply.Nothing))
 
   /** Where nothing but Spark's watermark says how far the sides have come, there is nothing to write down. */
   private def isLogged: Boolean =
     (PlaitConf(conf).eventTimeFrontier eq EventTimeFrontier.OfSide) ||
-      Side.both.exists(spec.frontiers(_).declared.isDefined)
+      Side.both.exists(s => spec.frontiers(s).declared.isDefined || spec.bounded(s).nonEmpty)
 
   @transient private lazy val promisedBefore: BySide[Long] =
     if (isLogged) frontierLog.of(batch) else FrontierLog.Nothing
@@ -218,7 +228,7 @@ final class StreamSymmetricHashJoinExec(
     BySide.make { side =>
       val seen =
         SeenFrontier.of(input(side), spec.frontiers(side), PlaitConf(conf).eventTimeFrontier)
-      math.max(before(side), seen)
+      if (isOver(side)) Frontier.Over else Frontier.at(math.max(before(side), seen))
     }
   }
 
@@ -226,6 +236,8 @@ final class StreamSymmetricHashJoinExec(
     val next = promised
     val waits = longMetric("numTotalStateRows").value > 0
     waits && Side.both.exists { side =>
+      // Without rows it is seen that a bounded side is over.
+      (spec.bounded(side).nonEmpty && !isOver(side)) ||
       math.max(next(side), ofWatermark(side, Some(newInputWatermark))) > frontiers(side)
     }
   }
@@ -262,6 +274,7 @@ final class StreamSymmetricHashJoinExec(
         lateness,
         PlaitConf(conf).lateRows,
         orders,
+        spec.bounded,
         metrics
       )
     )

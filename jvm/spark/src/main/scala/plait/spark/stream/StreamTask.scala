@@ -36,6 +36,8 @@ trait StreamTask extends Serializable {
   *   whether a row of a side is late by its event time
   * @param orders
   *   the orders that are declared of the sides, by which rows may be late too
+  * @param bounded
+  *   the streams of a side that are said to come to an end
   */
 final case class StreamBatch(
     keys: BySide[Seq[Expression]],
@@ -45,6 +47,7 @@ final case class StreamBatch(
     lateness: BySide[Option[Expression]],
     late: LateRows,
     orders: BySide[Option[StreamOrder]],
+    bounded: BySide[Seq[String]],
     metrics: Map[String, SQLMetric]
 ) {
   def isLate(side: Side): InternalRow => Boolean = lateness(side) match {
@@ -83,5 +86,21 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     metrics(StreamMetrics.rowsPruned(side)) += pruned
     metrics(StreamMetrics.rowsStored(side)) += waiting
     metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
+  }
+}
+
+/** A row came of a side that was over. */
+final class StreamOverException(message: String) extends IllegalStateException(message)
+
+object StreamOverException {
+  def of(side: Side, streams: Seq[String]): StreamOverException = {
+    val said =
+      if (streams.isEmpty) "the hint BOUNDED of an earlier run"
+      else streams.mkString("BOUNDED(", ", ", ")")
+    new StreamOverException(
+      s"A row of the ${side.name} side came after the end of that side: $said says that all its rows are there when the " +
+        "query starts, and its source had no more, so rows that this one might match were not kept. Start the query with a " +
+        "new checkpoint, and without the hint if more rows are to come."
+    )
   }
 }
