@@ -21,8 +21,10 @@ package plait.stream
   *
   * @param id
   *   a later segment of a side has a greater one
+  * @param born
+  *   when its youngest row was stored, as the [[Lifetime]] counts
   */
-final class Segment(val id: Long, val chunks: Int) {
+final class Segment(val id: Long, val chunks: Int, var born: Long) {
   val firstHash: Array[Int] = new Array[Int](chunks)
   val lastHash: Array[Int] = new Array[Int](chunks)
   val rows: Array[Int] = new Array[Int](chunks)
@@ -74,14 +76,15 @@ final class Segment(val id: Long, val chunks: Int) {
 
 object Segment {
 
-  /** How many numbers describe a chunk. */
+  /** How many numbers describe a chunk; before them stands when the segment was born. */
   private val Width = 8
 
   /** As numbers, to be stored. */
   def encoded(segment: Segment): Array[Long] = {
-    val to = new Array[Long](segment.chunks * Width)
+    val to = new Array[Long](1 + segment.chunks * Width)
+    to(0) = segment.born
     for (i <- 0 until segment.chunks) {
-      val at = i * Width
+      val at = 1 + i * Width
       to(at) = segment.firstHash(i).toLong
       to(at + 1) = segment.lastHash(i).toLong
       to(at + 2) = segment.rows(i).toLong
@@ -95,9 +98,9 @@ object Segment {
   }
 
   def decoded(id: Long, from: Array[Long]): Segment = {
-    val segment = new Segment(id, from.length / Width)
+    val segment = new Segment(id, from.length / Width, from(0))
     for (i <- 0 until segment.chunks) {
-      val at = i * Width
+      val at = 1 + i * Width
       segment.firstHash(i) = from(at).toInt
       segment.lastHash(i) = from(at + 1).toInt
       segment.rows(i) = from(at + 2).toInt

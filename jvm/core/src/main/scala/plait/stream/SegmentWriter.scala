@@ -4,7 +4,11 @@ package plait.stream
 import scala.collection.mutable.ArrayBuffer
 
 /** Writes rows that come by the hash of their key as one segment, chunk by chunk. */
-final private[stream] class SegmentWriter[R >: Null <: AnyRef](store: ChunkStore[R], id: Long) {
+final private[stream] class SegmentWriter[R >: Null <: AnyRef](
+    store: ChunkStore[R],
+    id: Long,
+    born: Long
+) {
   private val builder = store.builder
   private val summaries = new ArrayBuffer[ChunkSummary]
   private val bits = new ChunkBits
@@ -25,7 +29,7 @@ final private[stream] class SegmentWriter[R >: Null <: AnyRef](store: ChunkStore
   def finish(): Option[Segment] = {
     if (builder.summary.rows > 0) cut()
     Option.when(summaries.nonEmpty) {
-      val segment = new Segment(id, summaries.size)
+      val segment = new Segment(id, summaries.size, born)
       for (i <- summaries.indices) segment.describe(i, summaries(i))
       segment
     }

@@ -10,6 +10,7 @@ import plait.join.Leaving
   * [[ChunkStore]].
   *
   * {{{
+  * takeExpired()          the rows of segments that are too old
   * restore(wanted)        reads the chunks that hold a wanted hash and meet its ranks
   * mark(place)            one bit of a row: it has matched, or, as MarkMeans says, it is gone
   * append(rows)           a new segment; nothing is read
@@ -24,7 +25,11 @@ import plait.join.Leaving
   *      dead or gone.
   *   3. The order of calls within a batch is that of the list above. Places are valid until `append`.
   */
-final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMeans) {
+final class StoredRows[R >: Null <: AnyRef](
+    store: ChunkStore[R],
+    marks: MarkMeans,
+    lifetime: Lifetime = Lifetime.Endless
+) {
   private var root = store.root().getOrElse(StoreRoot(0L, Long.MinValue, Nil))
   private val segments = ArrayBuffer.from(root.segments.map(store.segment))
   private var live = segments.iterator.map(_.liveRows).sum
@@ -33,6 +38,13 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   private val bits = new mutable.LongMap[Array[Long]]
   private val changedBits = mutable.Set.empty[Long]
   private var removed = 0L
+  private var expired = 0L
+
+  if (lifetime.isCounted)
+    for (segment <- segments if segment.born == Lifetime.Timeless) {
+      segment.born = lifetime.now
+      segment.isChanged = true
+    }
 
   def size: Long = live
 
@@ -41,6 +53,9 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
 
   /** How many rows have left since the batch began. */
   def removedRows: Long = removed
+
+  /** How many of them because they were too old. */
+  def expiredRows: Long = expired
 
   /** No row has a lower rank. */
   def leastRank: Long =
@@ -128,7 +143,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   /** Stores the rows, none of which is dead, and writes what was marked. Places are invalid from here on. */
   def append(rows: NewRows[R]): Unit = {
     saveMarks()
-    val writer = new SegmentWriter(store, root.nextSegment)
+    val writer = new SegmentWriter(store, root.nextSegment, lifetime.now)
     rows.foreachByHash(writer.add)
     writer.finish().foreach { segment =>
       segments += segment
@@ -187,35 +202,49 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   /** Drops all rows. */
   def takeAll(): Long = {
     val before = live
-    beginAll()
+    beginWith(Taking.All)
     val _ = take(Leaving.Silently)
     before - live
   }
 
   /** Drops rows up to the first one that is not marked, or null if there is none. */
   def takeUnmatchedOfAll(): R = {
-    if (takes eq Taking.Nothing) beginAll()
+    if (takes eq Taking.Nothing) beginWith(Taking.All)
     take(Leaving.Aloud)
+  }
+
+  /** Drops rows that are too old, up to the first one that is not marked, or null if there is none. */
+  def takeExpired(): R = {
+    if (takes eq Taking.Nothing) beginWith(Taking.Expired)
+    take(Leaving.Aloud)
+  }
+
+  /** Drops all rows that are too old. */
+  def dropExpired(): Unit = {
+    beginWith(Taking.Expired)
+    val _ = take(Leaving.Silently)
   }
 
   private def begin(frontier: Long): Boolean = {
     val moves = frontier > root.frontier
     if (moves) {
       until = frontier
-      takes = Taking.Dead
-      atSegment = 0
-      atChunk = -1
+      beginWith(Taking.Dead)
     }
     moves
   }
 
-  private def beginAll(): Unit = {
-    takes = Taking.All
+  private def beginWith(what: Taking): Unit = {
+    takes = what
     atSegment = 0
     atChunk = -1
   }
 
-  private def leaves(end: Long): Boolean = (takes eq Taking.All) || end < until
+  private def leaves(segment: Segment, end: Long): Boolean = takes match {
+    case Taking.All => true
+    case Taking.Expired => lifetime.isExpired(segment.born)
+    case _ => end < until
+  }
 
   private def take(leaving: Leaving): R = {
     var found: R = null
@@ -223,7 +252,11 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     while (found == null && atSegment < segments.size)
       if (reading == null) openChunk(leaving) else found = takeOfChunk(leaving)
     if (found == null) {
-      root = root.copy(frontier = if (takes eq Taking.All) Frontier.Over else until)
+      takes match {
+        case Taking.All => root = root.copy(frontier = Frontier.Over)
+        case Taking.Dead => root = root.copy(frontier = until)
+        case _ => ()
+      }
       takes = Taking.Nothing
     }
     found
@@ -236,8 +269,8 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     if (atChunk == segment.chunks) {
       atSegment += 1
       atChunk = -1
-    } else if (segment.live(atChunk) > 0 && leaves(segment.minEnd(atChunk))) {
-      if ((leaving eq Leaving.Silently) && leaves(segment.maxEnd(atChunk))) {
+    } else if (segment.live(atChunk) > 0 && leaves(segment, segment.minEnd(atChunk))) {
+      if ((leaving eq Leaving.Silently) && leaves(segment, segment.maxEnd(atChunk))) {
         left(segment.live(atChunk))
         removeChunk(segment, atChunk)
       } else {
@@ -253,6 +286,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   private def left(rows: Int): Unit = {
     live -= rows
     removed += rows
+    if (takes eq Taking.Expired) expired += rows
   }
 
   private def takeOfChunk(leaving: Leaving): R = {
@@ -261,7 +295,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     while (found == null && atRow < reading.size) {
       if (isLive(reading, atRow, readingBits)) {
         val end = reading.end(atRow)
-        if (leaves(end)) {
+        if (leaves(segments(atSegment), end)) {
           left(1)
           if ((leaving eq Leaving.Aloud) && !ChunkBits.isSet(readingBits, atRow))
             found = reading.row(atRow)
@@ -292,7 +326,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
     val builder = store.builder
     val kept = new ChunkBits
     for (i <- 0 until reading.size)
-      if (isLive(reading, i, readingBits) && !leaves(reading.end(i))) {
+      if (isLive(reading, i, readingBits) && !leaves(segment, reading.end(i))) {
         if (ChunkBits.isSet(readingBits, i)) kept.set(builder.summary.rows)
         builder.add(reading.hash(i), reading.rank(i), reading.end(i), reading.row(i))
       }
@@ -305,13 +339,22 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
   /** Puts small segments together. */
   def merge(): Unit = {
     dropEmpty()
-    var group = MergePolicy.next(segments.iterator.map(_.liveRows).toIndexedSeq)
+    var group = nextGroup
     // Invariant: the segments hold the same rows as before.
     while (group.nonEmpty) {
       mergeGroup(group)
-      group = MergePolicy.next(segments.iterator.map(_.liveRows).toIndexedSeq)
+      group = nextGroup
     }
   }
+
+  /** Rows of one age lie together, so that they can be forgotten together. */
+  private def nextGroup: Seq[Int] = segments.indices
+    .groupBy(s => lifetime.sliceOf(segments(s).born))
+    .toSeq
+    .sortBy(_._1)
+    .map { case (_, slice) => MergePolicy.next(slice.map(segments(_).liveRows)).map(slice) }
+    .find(_.nonEmpty)
+    .getOrElse(Nil)
 
   private def dropEmpty(): Unit = {
     segments.filter(_.liveRows == 0).foreach(s => store.removeSegment(s.id))
@@ -320,7 +363,7 @@ final class StoredRows[R >: Null <: AnyRef](store: ChunkStore[R], marks: MarkMea
 
   private def mergeGroup(group: Seq[Int]): Unit = {
     val merged = group.map(segments)
-    val writer = new SegmentWriter(store, root.nextSegment)
+    val writer = new SegmentWriter(store, root.nextSegment, merged.map(_.born).max)
     val cursors = merged.map(new Cursor(_))
     var least = leastOf(cursors)
     // Invariant: the writer holds all rows below the least of the cursors.
@@ -424,4 +467,5 @@ private object Taking {
   case object Nothing extends Taking
   case object Dead extends Taking
   case object All extends Taking
+  case object Expired extends Taking
 }

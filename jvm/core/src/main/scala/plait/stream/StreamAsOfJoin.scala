@@ -91,6 +91,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** Stores and drops what has come to that; the rows to be joined are known then. */
   def run(): Unit = {
+    expire()
     answer()
     restoreRight()
     if (superseding ne Superseding.Never) supersede()
@@ -120,12 +121,27 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     var row = nextFinal()
     // Invariant: the stored rows taken before this one are among the answered.
     while (row != null) {
-      val reader = readers.left
-      reader.read(row)
-      answered.add(pages.left.put(row), reader.rank)
-      wanted.add(reader.hash, reader.low, reader.high)
+      answerStored(row)
       row = nextFinal()
     }
+  }
+
+  /** A left row that is remembered no longer is answered by what has come; a right one is forgotten. */
+  private def expire(): Unit = {
+    var row = stored.left.takeExpired()
+    // Invariant: the rows taken before this one are among the answered.
+    while (row != null) {
+      answerStored(row)
+      row = stored.left.takeExpired()
+    }
+    stored.right.dropExpired()
+  }
+
+  private def answerStored(row: R): Unit = {
+    val reader = readers.left
+    reader.read(row)
+    answered.add(pages.left.put(row), reader.rank)
+    wanted.add(reader.hash, reader.low, reader.high)
   }
 
   private def isFinal(end: Long): Boolean =

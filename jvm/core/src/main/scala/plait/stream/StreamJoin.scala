@@ -62,7 +62,7 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private val wants = BySide.make(_ => new Wanted)
   private val before = BySide.make(side => stored(side.other).frontier)
 
-  private var phase: Phase = Phase.Begin
+  private var phase: Phase = Phase.Expiring
   private var side: Side = first
   private var at = 0
   private var current: R = _
@@ -122,6 +122,7 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     // Invariant: what came of the phases before this one was given.
     while (step == null)
       phase match {
+        case Phase.Expiring => step = nextExpired()
         case Phase.Begin => begin()
         case Phase.Adding => step = addNext()
         case Phase.Matching => step = nextMatch()
@@ -130,6 +131,24 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
         case Phase.Over => step = Step.End
       }
     step
+  }
+
+  /** Rows that are remembered no longer leave first, and meet no row of the batch. */
+  private def nextExpired(): Step = {
+    if (roles(side).leaves eq Leaving.Aloud) current = stored(side).takeExpired()
+    else {
+      stored(side).dropExpired()
+      current = null
+    }
+    if (current != null) Step.Alone
+    else {
+      if (side eq first) side = first.other
+      else {
+        side = first
+        phase = Phase.Begin
+      }
+      null
+    }
   }
 
   private def begin(): Unit = {
@@ -288,6 +307,7 @@ object Step {
 
 sealed private trait Phase
 private object Phase {
+  case object Expiring extends Phase
   case object Begin extends Phase
   case object Adding extends Phase
   case object Matching extends Phase

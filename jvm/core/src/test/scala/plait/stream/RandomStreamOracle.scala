@@ -2,6 +2,7 @@
 // Oracle: NestedLoopJoin over all rows that came, and of what must wait its definition.
 package plait.stream
 
+import scala.collection.mutable
 import scala.concurrent.duration.Duration
 import scala.util.Random
 
@@ -41,8 +42,22 @@ class RandomStreamOracle extends FunSuite {
 
   private def accepts(l: Row, r: Row): Boolean = mutual(l, r) && (l.id + r.id) % 5 != 0
 
-  private def matching(roles: BySide[Role], rows: BySide[Seq[Row]]): Seq[Out] =
-    defined[Row](roles, rows, _.id)(accepts)
+  /** When rows came, and how long they are remembered: a pair is one if the later came in time. */
+  final private class Memory(val lengths: BySide[Long]) {
+    var now = 0L
+    private val came = BySide.make(_ => mutable.Map.empty[Int, Long])
+
+    def note(side: Side, rows: Seq[Row]): Unit = rows.foreach(row => came(side)(row.id) = now)
+    def holds(side: Side, row: Row, at: Long): Boolean =
+      BigInt(came(side)(row.id)) >= BigInt(at) - lengths(side)
+    def accepts(l: Row, r: Row): Boolean = RandomStreamOracle.this.accepts(l, r) &&
+      (if (came.left(l.id) <= came.right(r.id)) holds(Side.Left, l, came.right(r.id))
+       else holds(Side.Right, r, came.left(l.id)))
+  }
+
+  /** Up to 31 what is forgotten is forgotten to the unit. */
+  private def length(random: Random): Long =
+    if (random.nextInt(3) == 0) random.nextInt(32).toLong else Long.MaxValue
 
   private def isAloud(role: Role) = role.leaves eq plait.join.Leaving.Aloud
 
@@ -51,12 +66,14 @@ class RandomStreamOracle extends FunSuite {
       roles: BySide[Role],
       seen: BySide[Seq[Row]],
       frontiers: BySide[Long],
+      memory: Memory,
       side: Side
   ): Set[Int] = {
     def hasMatch(row: Row) = seen(side.other).exists { o =>
-      if (side eq Side.Left) accepts(row, o) else accepts(o, row)
+      if (side eq Side.Left) memory.accepts(row, o) else memory.accepts(o, row)
     }
     seen(side)
+      .filter(memory.holds(side, _, memory.now))
       .filter(r =>
         r.rank.isDefined && r.reach.exists { case (l, h) => l <= h || isAloud(roles(side)) }
       )
@@ -74,7 +91,9 @@ class RandomStreamOracle extends FunSuite {
       val roles = joinTypes(random.nextInt(joinTypes.size))
       val slack = BySide.make(_ => random.nextInt(6))
       val rows = BySide.make(side => stream(random, slack(side)))
-      val streams = new Streams(roles, capacity = 1 + random.nextInt(5))(accepts)
+      val memory = new Memory(BySide.make(_ => length(random)))
+      val streams =
+        new Streams(roles, capacity = 1 + random.nextInt(5), remembered = memory.lengths)(accepts)
       val out = Seq.newBuilder[Out]
       var seen = BySide[Seq[Row]](Nil, Nil)
       // A side that is over may be known to be so at once, later or never.
@@ -87,6 +106,9 @@ class RandomStreamOracle extends FunSuite {
           else rows(side).slice(seen(side).size, seen(side).size + random.nextInt(9))
         }
         seen = BySide.make(side => seen(side) ++ taken(side))
+        memory.now += random.nextInt(12)
+        streams.now = memory.now
+        Side.both.foreach(side => memory.note(side, taken(side)))
         val next = BySide.make { side =>
           val top = seen(side).flatMap(_.rank).maxOption
           if (isKnownToEnd(side) && seen(side).size == rows(side).size) Frontier.Over
@@ -96,13 +118,13 @@ class RandomStreamOracle extends FunSuite {
         out ++= streams.batch(batch, next)
         assertEquals(streams.late, Nil, s"seed $seed")
         for (side <- Side.both) {
-          val expected = waits(roles, seen, next, side)
+          val expected = waits(roles, seen, next, memory, side)
           assertEquals(streams.waiting(side), expected, s"seed $seed, $side, $roles")
           assertEquals(streams.holds(side), expected.size.toLong, s"seed $seed, $side")
         }
       }
       out ++= streams.batch(Nil, BySide(Long.MaxValue, Long.MaxValue))
-      val expected = matching(roles, rows)
+      val expected = defined[Row](roles, rows, _.id)(memory.accepts)
       assertEquals(sorted(out.result()), sorted(expected), s"seed $seed, $roles")
     }
   }

@@ -117,13 +117,17 @@ object StreamHarness {
   final class Streams(
       roles: BySide[Role] = BySide(Role.Paired, Role.Paired),
       rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead),
-      capacity: Int = 3
+      capacity: Int = 3,
+      remembered: BySide[Long] = BySide(Long.MaxValue, Long.MaxValue)
   )(matches: (Row, Row) => Boolean = (l, r) => mutual(l, r)) {
     var stored: BySide[Stored] = BySide(new Stored, new Stored)
     var frontiers: BySide[Long] = BySide(Long.MinValue, Long.MinValue)
     var chunksRead: BySide[Int] = BySide(0, 0)
     var writes: BySide[Int] = BySide(0, 0)
     var late: Seq[Row] = Nil
+
+    /** The time of the next batch, for those that count. */
+    var now: Long = 0L
     var afterEnd: Seq[Row] = Nil
     private var held: BySide[Long] = BySide(0L, 0L)
 
@@ -145,8 +149,11 @@ object StreamHarness {
       val store = new MapChunkStore(stored(side), capacity)
       val means =
         if (roles(side).matches eq Matching.Settles) MarkMeans.Gone else MarkMeans.Matched
-      (store, new StoredRows[Row](store, means))
+      (store, new StoredRows[Row](store, means, lifetime(side)))
     }
+
+    private def lifetime(side: Side) =
+      if (remembered(side) == Long.MaxValue) Lifetime.Endless else Lifetime(now, remembered(side))
 
     /** Runs one batch, and gives what comes out of it. */
     def batch(rows: Seq[(Side, Row)], next: BySide[Long] = frontiers): Seq[Out] = {

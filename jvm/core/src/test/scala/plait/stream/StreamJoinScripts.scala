@@ -85,6 +85,53 @@ class StreamJoinScripts extends FunSuite {
     assertEquals(j.holds(Left), 1L)
   }
 
+  test("a row is forgotten by the first batch that comes more than its side's time after it") {
+    val j = new Streams(remembered = BySide(160L, Long.MaxValue))()
+    j.now = 1000
+    j.batch(Seq(left(1), right(2, key = 1)))
+    j.now = 1160
+    assertEquals(j.batch(Seq(right(3))), Seq(pair(1, 3)))
+    j.now = 1161
+    assertEquals(j.batch(Seq(right(4), left(2, key = 1))), Seq(pair(2, 2)))
+    assertEquals((j.waiting(Left), j.holds(Right)), (Set(2), 3L))
+  }
+
+  test("LEFT OUTER: what is forgotten without a match comes out, once") {
+    val j = new Streams(leftOuter, remembered = BySide(16L, 16L))()
+    j.batch(Seq(left(1), left(9), right(2)))
+    j.now = 17
+    assertEquals(j.batch(Nil), Seq(Alone(Left, 9)))
+    assertEquals(j.batch(Nil, at(Frontier.Over, Frontier.Over)), Nil)
+    assertEquals(j.stored.left.chunks.size + j.stored.left.segments.size, 0)
+  }
+
+  test("segments are merged with those of their age, and a row stays a sixteenth longer at most") {
+    val j = new Streams(remembered = BySide(1600L, Long.MaxValue))()
+    for (t <- 0 until 3200) {
+      j.now = t.toLong
+      j.batch(if (t % 7 == 0) Seq(left(t.toLong), right(t + 1000L, key = 1)) else Nil)
+      if (t % 100 == 99)
+        assert(j.waiting(Left).min >= t - 1600 - 100, s"at $t: ${j.waiting(Left).min}")
+      assert(j.waiting(Left).contains(math.max(0, (t - 1600 + 6) / 7 * 7)))
+    }
+    assert(j.stored.left.segments.size < 100)
+  }
+
+  test(
+    "rows that were stored before time was counted begin to age with the first batch that does"
+  ) {
+    val endless = new Streams()()
+    endless.batch(Seq(left(1)))
+    val j = new Streams(remembered = BySide(16L, 16L))()
+    j.stored = endless.stored
+    j.now = 1000
+    j.batch(Nil)
+    j.now = 1016
+    assertEquals(j.batch(Seq(right(1))), Seq(pair(1, 1)))
+    j.now = 1017
+    assertEquals(j.batch(Seq(right(2))), Nil)
+  }
+
   test("a side at the greatest rank of all is not over") {
     assertEquals(Frontier.at(Long.MaxValue), Long.MaxValue - 1)
     assertEquals(Frontier.at(7), 7L)

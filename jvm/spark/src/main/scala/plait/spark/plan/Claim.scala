@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
   * OrderedBy       in which order they come             ORDERED(l, seq)
   * VersionTable    that they are versions of keys       VERSIONED(r, valid_from)
   * BoundedStream   that they will come to an end        BOUNDED(l)
+  * StateTtl        how long a join remembers them       STATE_TTL(l, INTERVAL 1 DAY)
   * }}}
   */
 trait Claim extends UnaryNode {

@@ -18,7 +18,7 @@ import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
   * SELECT /*+ SYMMETRIC_HASH(a, b) */ ... FROM t a JOIN u b ON ...      both a and b are hinted
   * df.hint("SYMMETRIC_HASH")                                            the whole of df is
   * ORDERED(a, seq)                                                      see OrderedHint
-  * BOUNDED(a)                                                     see BoundedHint
+  * BOUNDED(a) STATE_TTL(a, INTERVAL 1 DAY)                         see BoundedHint, StateTtlHint
   * VERSIONED(r, t) VERSION_KEY(r, k) VERSION_DELETED(r, (op = '-D'))    see VersionHint
   * RANGE_JOIN(t, 10)                                                    taken, and of no use here
   * }}}
@@ -32,11 +32,6 @@ object HintResolution extends Rule[LogicalPlan] {
       .map(h => h.displayName -> h)
       .toMap
   private val RangeJoin = "RANGE_JOIN"
-
-  /** Hints of streams, and why there is nothing that they could do. */
-  private val notYet = Map(
-    "STATE_TTL" -> "it limits how long the join of a stream remembers a row"
-  )
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!PlaitConf(SQLConf.get).enabled) plan
@@ -56,7 +51,7 @@ object HintResolution extends Rule[LogicalPlan] {
     else if (name == OrderedHint.Name) OrderedHint.resolved(hint)
     else if (name == BoundedHint.Name) BoundedHint.resolved(hint)
     else if (VersionHint.Names.contains(name)) VersionHint.resolved(name, hint)
-    else if (notYet.contains(name)) throw notSupported(name)
+    else if (name == StateTtlHint.Name) StateTtlHint.resolved(hint)
     else if (name.startsWith("VERSION")) throw unknown(name)
     else hint
 
@@ -102,9 +97,5 @@ object HintResolution extends Rule[LogicalPlan] {
   /** Spark only warns of hints that it does not know; without one of these other rows would come. */
   private def unknown(name: String) = new IllegalArgumentException(
     s"There is no hint $name: what a relation's versions are is said by ${VersionHint.Names.toSeq.sorted.mkString(", ")}."
-  )
-
-  private def notSupported(name: String) = new IllegalArgumentException(
-    s"The hint $name is not supported yet, because ${notYet(name)}: leave it out."
   )
 }

@@ -10,8 +10,14 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.join.Streamin
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import plait.BySide
-import plait.spark.plan.{AsOfJoin, BoundedStream, StreamJoin}
-import plait.spark.stream.{StreamSideExec, StreamSpec, StreamSymmetricHashJoinExec, Supply}
+import plait.spark.plan.{AsOfJoin, BoundedStream, StateTtl, StreamJoin}
+import plait.spark.stream.{
+  MicroBatchSide,
+  StreamSideExec,
+  StreamSpec,
+  StreamSymmetricHashJoinExec,
+  Supply
+}
 import plait.spark.translate.EventTimeColumn
 
 /** Plans a join of streams. Rows are dealt by key; without a key by ranges ([[StreamRanges]]), or all are in one
@@ -42,8 +48,9 @@ object StreamJoinStrategy extends SparkStrategy {
   ): SparkPlan = {
     val children = BySide(planLater(join.left), planLater(join.right))
     val dealt = if (keys.left.nonEmpty) keys else BySide(OneTask, OneTask)
-    val supply = BySide(join.left, join.right).map { side =>
-      if (BoundedStream.isIdle(side)) Supply.Nothing else Supply.Rows
+    val found = BySide(join.left, join.right).map { side =>
+      val supply = if (BoundedStream.isIdle(side)) Supply.Nothing else Supply.Rows
+      MicroBatchSide(supply, StateTtl.lifetime(side))
     }
     new StreamSymmetricHashJoinExec(
       dealt.left,
@@ -60,7 +67,7 @@ object StreamJoinStrategy extends SparkStrategy {
       None,
       spec,
       columns,
-      supply
+      found
     )
   }
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, EqualTo, Expression}
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import plait.order._
-import plait.spark.plan.BoundedStream
+import plait.spark.plan.{BoundedStream, StateTtl}
 import plait.spark.side.SidePruning
 import plait.spark.stream.{FrontierRule, StreamSpec}
 import plait.spark.translate.SideExpressions
@@ -61,11 +61,12 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
 
   private lazy val bounded = children.map(BoundedStream.names(_).getOrElse(Nil))
 
-  /** What is not pruned waits until the other side is over, if that is to be. */
+  /** What is not pruned waits until the other side is over, if that is to be, or is forgotten some day. */
   private def freed(texts: BySide[SidePruning]): BySide[SidePruning] = BySide.make { side =>
     val streams = bounded(side.other)
-    if (texts(side).whyNot.isEmpty || streams.isEmpty) texts(side)
-    else texts(side).untilOver(streams)
+    if (texts(side).whyNot.isEmpty) texts(side)
+    else if (streams.nonEmpty) texts(side).untilOver(streams)
+    else StateTtl.on(children(side)).fold(texts(side))(ttl => texts(side).forgottenBy(ttl.text))
   }
 
   /** Windows that are equal end together. */

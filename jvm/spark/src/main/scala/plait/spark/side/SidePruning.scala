@@ -35,6 +35,10 @@ final class SidePruning private (val text: String, val prunedBy: Either[WhyNot, 
     Right(streams.mkString("BOUNDED(", ", ", ")"))
   )
 
+  /** A limit of its own ends its time. */
+  def forgottenBy(limit: String): SidePruning =
+    new SidePruning(s"${text.split("not pruned").head}forgotten by $limit", Right(limit))
+
   /** The next row of its key ends a row's time. */
   def supersededByNext: SidePruning = new SidePruning(
     s"${text.split(", not pruned").head}; superseded by the next of its key",

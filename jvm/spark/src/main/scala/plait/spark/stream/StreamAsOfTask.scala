@@ -55,7 +55,7 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
     outcasts.map { row => metrics(JoinMetrics.OutputRows) += 1; row } ++ answers ++
       new Once(() => {
         for (side <- Side.both)
-          state.count(side, core.rowsIn(side), state.stored(side).removedRows, core.waiting(side))
+          state.count(side, core.rowsIn(side), state.pruned(side), core.waiting(side))
         finished(core.waiting(Side.Left) + core.waiting(Side.Right))
       })
   }

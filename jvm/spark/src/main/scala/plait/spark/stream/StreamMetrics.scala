@@ -20,6 +20,7 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftRowsOutOfOrder     left rows that came behind their frontier by a declared order
   * leftRowsStored         left rows that wait after the batch
   * leftRowsPruned         left rows proved dead in the batch, waiting or just come
+  * leftRowsEvicted        left rows that were forgotten in the batch though they might still match
   * pairsByProbingLeft     matches found by looking for a right row's partners on the left
   * leftFrontier           no later left row has a lower rank: the order as a number, microseconds of a time
   * leftSegments           pieces in which the left rows lie
@@ -35,6 +36,7 @@ object StreamMetrics {
   def rowsOutOfOrder(side: Side): String = s"${side.name}RowsOutOfOrder"
   def rowsStored(side: Side): String = s"${side.name}RowsStored"
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
+  def rowsEvicted(side: Side): String = s"${side.name}RowsEvicted"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
   def segments(side: Side): String = s"${side.name}Segments"
@@ -67,6 +69,7 @@ object StreamMetrics {
       rowsOutOfOrder(side) -> s"${side.name} rows out of order",
       rowsStored(side) -> s"${side.name} rows stored",
       rowsPruned(side) -> s"${side.name} rows pruned",
+      rowsEvicted(side) -> s"${side.name} rows evicted",
       pairsByProbing(side) -> s"pairs found by probing ${side.name}",
       frontier(side) -> s"${side.name} frontier",
       segments(side) -> s"${side.name} segments"

@@ -10,7 +10,7 @@ import plait.join.Rankless
 import plait.order.Direction
 import plait.spark.side.SidePruning
 import plait.spark.translate.BestMatch
-import plait.stream.Superseding
+import plait.stream.{Lifetime, Superseding}
 
 /** What a join of streams is, beyond what Spark's node says of it. It is made from the query alone, and from
   * nothing that differs from batch to batch: the state that one batch leaves is read by all later ones.
@@ -113,6 +113,9 @@ trait DeclaresFrontier { self: SparkPlan =>
   /** The greatest rank, less the slack, of the rows that it has seen in this batch. */
   def seen: Long
 }
+
+/** What a micro-batch finds of a side, and the next one may find otherwise. */
+final case class MicroBatchSide(supply: Supply, lifetime: Lifetime)
 
 /** Whether the sources of a side have anything for a micro-batch. */
 sealed trait Supply

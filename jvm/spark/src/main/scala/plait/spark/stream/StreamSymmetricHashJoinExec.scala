@@ -53,7 +53,7 @@ final class StreamSymmetricHashJoinExec(
     outputMode: Option[OutputMode],
     @transient val spec: StreamSpec,
     val columns: BySide[Seq[Attribute]],
-    val supply: BySide[Supply]
+    val found: BySide[MicroBatchSide]
 ) extends StreamingSymmetricHashJoinExec(
       leftKeys,
       rightKeys,
@@ -98,7 +98,7 @@ final class StreamSymmetricHashJoinExec(
     outputMode,
     spec,
     columns,
-    supply
+    found
   )
 
   override protected def withNewChildrenInternal(
@@ -106,7 +106,7 @@ final class StreamSymmetricHashJoinExec(
       newRight: SparkPlan
   ): StreamingSymmetricHashJoinExec = copy(left = newLeft, right = newRight)
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns, supply)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec, columns, found)
 
   override def nodeName: String =
     if (spec.asOf.isDefined) "StreamAsOfJoin" else "StreamSymmetricHashJoin"
@@ -181,7 +181,7 @@ final class StreamSymmetricHashJoinExec(
 
   /** A bounded side is over with the first micro-batch for which its sources have nothing. */
   private def isOver(side: Side): Boolean = promisedBefore(side) == Frontier.Over ||
-    (spec.bounded(side).nonEmpty && (supply(side) eq Supply.Nothing))
+    (spec.bounded(side).nonEmpty && (found(side).supply eq Supply.Nothing))
 
   /** Where nothing but Spark's watermark says how far the sides have come, there is nothing to write down. */
   private def isLogged: Boolean =
@@ -275,6 +275,7 @@ final class StreamSymmetricHashJoinExec(
         PlaitConf(conf).lateRows,
         orders,
         spec.bounded,
+        found.map(_.lifetime),
         metrics
       )
     )

@@ -10,7 +10,7 @@ import org.apache.spark.sql.plait.TaskMemory
 
 import plait.spark.LateRows
 import plait.spark.side._
-import plait.stream.{MarkMeans, StoredRows}
+import plait.stream.{Lifetime, MarkMeans, StoredRows}
 import plait.{BySide, Side}
 
 /** What one task does in a batch: opens the state, gives the rows that come out, and with the last of them has
@@ -38,6 +38,8 @@ trait StreamTask extends Serializable {
   *   the orders that are declared of the sides, by which rows may be late too
   * @param bounded
   *   the streams of a side that are said to come to an end
+  * @param lifetimes
+  *   how long rows of a side are remembered
   */
 final case class StreamBatch(
     keys: BySide[Seq[Expression]],
@@ -48,6 +50,7 @@ final case class StreamBatch(
     late: LateRows,
     orders: BySide[Option[StreamOrder]],
     bounded: BySide[Seq[String]],
+    lifetimes: BySide[Lifetime],
     metrics: Map[String, SQLMetric]
 ) {
   def isLate(side: Side): InternalRow => Boolean = lateness(side) match {
@@ -72,7 +75,11 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
 
   private val layout = new StateLayout(outputs)
   val stored: BySide[StoredRows[UnsafeRow]] = BySide.make { side =>
-    new StoredRows[UnsafeRow](new StateChunkStore(store, side, layout), means(side))
+    new StoredRows[UnsafeRow](
+      new StateChunkStore(store, side, layout),
+      means(side),
+      batch.lifetimes(side)
+    )
   }
 
   def readers: BySide[StreamRowReader] = BySide.make { side =>
@@ -80,11 +87,15 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     new StreamRowReader(reader, keys)
   }
 
+  /** Rows that have left because nothing can match them. */
+  def pruned(side: Side): Long = stored(side).removedRows - stored(side).expiredRows
+
   /** Once all has been given. */
   def count(side: Side, rowsIn: Long, pruned: Long, waiting: Long): Unit = {
     metrics(StreamMetrics.rowsIn(side)) += rowsIn
     metrics(StreamMetrics.rowsPruned(side)) += pruned
     metrics(StreamMetrics.rowsStored(side)) += waiting
+    metrics(StreamMetrics.rowsEvicted(side)) += stored(side).expiredRows
     metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
   }
 }
