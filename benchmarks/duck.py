@@ -15,7 +15,7 @@ from typing import Any
 
 import duckdb
 
-from benchmarks.peer import Join, Measured, alike, timed, watched
+from benchmarks.peer import Join, Measured, Query, alike, timed, watched
 
 THREADS = 2
 
@@ -27,7 +27,7 @@ class DuckPeer:
     ``tables`` are the folders of Parquet files by the name that ``join`` has for them.
     """
 
-    join: Join
+    join: Join | Query
     tables: Mapping[str, Path]
     name: str = "DuckDB"
 
