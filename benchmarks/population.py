@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks import spark as sparks
 from benchmarks import streams, tpcds
-from benchmarks.duck import DuckPeer
 from benchmarks.peer import Query
-from benchmarks.race import Lap, Laps, agree, race
+from benchmarks.race import Laps, agree, race
 from benchmarks.result import Case, Result
 from benchmarks.spark import STOCK
 from benchmarks.state_picture import draw_states
@@ -49,7 +48,7 @@ TITLE = "Joins populated from a backlog, TPC-DS at scale 1"
 # What says that customers and dates will end. Without a text, the asymmetry is not raced.
 BOUNDED = ""
 GAIN = 1.5
-LIMIT = 600.0
+LIMIT = 600
 STORE_SALES = 2_880_404
 PLAIT, BOUNDED_PLAIT, OWN = "Plait", "Plait, bounded", "stock Spark"
 
@@ -206,8 +205,7 @@ def race_part(
         StreamPeer(OWN, spark, part.query(""), backlogs, folder, settings, LIMIT),
     ]
     laps = race(peers, runs)
-    tables = {name: backlog.folder for name, backlog in backlogs.items()}
-    agree({**laps, "DuckDB": Lap(last=DuckPeer(part.as_batch, tables).run())})
+    agree({**laps, "DuckDB": streams.in_duckdb(part.as_batch, backlogs)})
     return laps
 
 
@@ -225,7 +223,7 @@ def race_in_own_jvm(part: Part, options: Options, folder: Path) -> tuple[str, La
 
 def judge(result: Result, title: str, laps: Laps) -> None:
     """Judge what the asymmetry gains."""
-    most = {name: max(streams.state(lap), default=0) for name, lap in laps.items()}
+    most = {name: max(streams.kept(lap), default=0) for name, lap in laps.items()}
     claims = [Claim(title, BOUNDED_PLAIT, PLAIT, 1 / GAIN)] if BOUNDED_PLAIT in laps else []
     result.add(Case(title, laps), *claims)
     if claims:
@@ -243,6 +241,6 @@ def run(options: Options, folder: Path) -> None:
             future = process.submit(race_in_own_jvm, part, options, folder)
             result.jdk, laps = future.result()
         judge(result, part.title, laps)
-        panels[part.title] = {name: streams.state(lap) for name, lap in laps.items()}
+        panels[part.title] = {name: streams.kept(lap) for name, lap in laps.items()}
         draw_states(panels, TITLE, options.folder / "population-rows.png")
     print("\n".join(result.judged))

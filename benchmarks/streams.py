@@ -33,8 +33,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from benchmarks import spark as sparks
+from benchmarks.duck import DuckPeer
 from benchmarks.options import Extent
 from benchmarks.peer import Measured, Query, Rows, Stopped, alike, timed
+from benchmarks.race import Lap
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,10 +44,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from benchmarks.options import Options
-    from benchmarks.race import Lap
 
 FILES = 24
-STOPPED_AFTER = 300.0
+STOPPED_AFTER = 300
 WHOLE = "from the query's text to the end of its last micro-batch"
 
 SETTINGS = {"spark.sql.shuffle.partitions": "2"}
@@ -67,7 +68,7 @@ _runs = itertools.count()
 
 def files(options: Options) -> int:
     """Return how many files a stream has."""
-    return FILES if options.extent is Extent.WHOLE else 3
+    return FILES if options.extent is Extent.WHOLE else 2
 
 
 class Source(Protocol):
@@ -150,7 +151,7 @@ class StreamPeer:
     sources: Mapping[str, Source]
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
-    limit: float = STOPPED_AFTER
+    limit: int = STOPPED_AFTER
 
     def run(self) -> Measured:
         """Run the query over the whole backlog; Stopped if that takes too long."""
@@ -206,7 +207,13 @@ class FloorPeer(StreamPeer):
         return replace(super().run(), answer=None)
 
 
-def state(lap: Lap) -> tuple[int, ...]:
+def in_duckdb(query: Query, backlogs: Mapping[str, Backlog]) -> Lap:
+    """Run a query over the files of streams as tables: what the peers have to agree with."""
+    tables = {name: backlog.folder for name, backlog in backlogs.items()}
+    return Lap(last=DuckPeer(query, tables, settings="").run())
+
+
+def kept(lap: Lap) -> tuple[int, ...]:
     """Return the rows in the state after each micro-batch of a peer's last run."""
     return (lap.last.state if lap.last else None) or ()
 

@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import flight, streams
 from benchmarks import spark as sparks
-from benchmarks.duck import DuckPeer
-from benchmarks.race import Lap, Laps, agree, race
+from benchmarks.race import Laps, agree, race
 from benchmarks.result import Case, Result
 from benchmarks.spark import STOCK
 from benchmarks.state_picture import draw_states
@@ -108,8 +107,7 @@ def race_all(
     # The slow ones, too, are run in every round: something is claimed of them.
     laps = race(peers, runs, slow=math.inf)
     once = race([peer(OLD_OWN, {**ROCKSDB, **STOCK})], 0)
-    duck = {name: backlog.folder for name, backlog in backlogs.items()}
-    agree({**laps, **once, "DuckDB": Lap(last=DuckPeer(JOIN.as_batch, duck).run())})
+    agree({**laps, **once, "DuckDB": streams.in_duckdb(JOIN.as_batch, backlogs)})
     found = {
         store: {
             "floor": laps["floor"],
@@ -136,6 +134,6 @@ def run(spark: SparkSession, options: Options, folder: Path) -> None:
                 notes = flight.hottest(spark, f"w6-{store}", plait.run)
             result.add(Case(title, laps, notes), Claim(title, PLAIT, OWN, limit))
         laps = found["HDFS-backed"]
-        states = {name: streams.state(laps[name]) for name in (PLAIT, OWN)}
+        states = {name: streams.kept(laps[name]) for name in (PLAIT, OWN)}
         draw_states({f"{rows:,} rows a side": states}, TITLE, options.folder / "w6-rows.png")
     print("\n".join(result.judged))
