@@ -19,6 +19,7 @@ def draw_states(panels: Mapping[str, States], title: str, path: Path) -> None:
 
     mpl.use("agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
@@ -39,10 +40,14 @@ def draw_states(panels: Mapping[str, States], title: str, path: Path) -> None:
         axes.set_title(name, fontsize=9)
         axes.set_ylim(bottom=0, top=None if any(map(any, states.values())) else 1)
         axes.yaxis.set_major_formatter("{x:,.0f}")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("micro-batch", fontsize=8)
+        axes.set_ylabel("rows in the state", fontsize=8)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(*(found[::-1] for found in axes.get_legend_handles_labels()), fontsize=7)
-    figure.suptitle(f"{title}: rows in the state, by micro-batch", fontsize=10)
+    figure.suptitle(title, fontsize=10)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     plt.close(figure)
