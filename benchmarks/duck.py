@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DuckDB over the files that Spark reads, with as many threads, and its range joins preferred.
+"""DuckDB over the files that Spark reads, with as many threads.
 
 Times of Spark's are cast to DuckDB's own of no zone: the session's zone is UTC, so nothing moves.
 """
@@ -15,21 +15,25 @@ from typing import Any
 
 import duckdb
 
-from benchmarks.peer import Join, Measured, alike, timed, watched
+from benchmarks.peer import Join, Measured, Query, alike, timed, watched
 
 THREADS = 2
+# Else it hashes by the equality and compares all that share a key.
+RANGE_JOINS = "SET prefer_range_joins = true"
 
 
 @dataclass(frozen=True)
 class DuckPeer:
     """A join as DuckDB runs it.
 
-    ``tables`` are the folders of Parquet files by the name that ``join`` has for them.
+    ``tables`` are the folders of Parquet files by the name that ``join`` has for them, ``settings``
+    statements that come first.
     """
 
-    join: Join
+    join: Join | Query
     tables: Mapping[str, Path]
     name: str = "DuckDB"
+    settings: str = RANGE_JOINS
 
     def run(self) -> Measured:
         """Run the join to its end, in a database of its own."""
@@ -58,7 +62,7 @@ class DuckPeer:
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         db = duckdb.connect()
-        db.execute(f"SET threads = {THREADS}; SET prefer_range_joins = true")
+        db.execute(f"SET threads = {THREADS}; {self.settings}")
         db.execute(f"SET temp_directory = '{next(iter(self.tables.values())).parent / 'duck'}'")
         for name, folder in self.tables.items():
             files = f"'{folder / '*.parquet'}'"

@@ -10,6 +10,8 @@
              account (Plait's index of rows held, heap that waits to be collected); of DuckDB its
              buffers
     spill    bytes written to disk because memory was short, of all tasks
+    state    of a stream the rows that its joins keep after each micro-batch, and the most bytes
+             that the state stores of the query say they have in memory
 
 Not measured: the whole process. Numbers of Spark's peers can be compared with each other; those of
 DuckDB only as to their size.
@@ -30,7 +32,12 @@ Rows = tuple[Any, ...]
 
 
 class Stopped(Exception):
-    """A peer took longer than it was given."""
+    """A peer took longer than it was given: ``seconds``."""
+
+    def __init__(self, seconds: float = STOPPED_AFTER) -> None:
+        """Say how long it was given."""
+        super().__init__(f"stopped after {seconds:g} s")
+        self.seconds = seconds
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,8 @@ class Measured:
     cpu: float | None = None
     memory: int | None = None
     spill: int | None = None
+    state: tuple[int, ...] | None = None
+    state_bytes: int | None = None
 
 
 class Peer(Protocol):
@@ -125,7 +134,7 @@ def watched(stop: Callable[[], None], seconds: float = STOPPED_AFTER) -> Iterato
     except Exception as error:
         if time.perf_counter() - start < seconds:
             raise
-        raise Stopped from error
+        raise Stopped(seconds) from error
     finally:
         ended.set()
         thread.join()

@@ -2,11 +2,12 @@
 """Peers run in turn, round by round, so that what else a machine does meets all of them.
 
     round 0   floor  Plait  bins          warm-up, not counted
-    round 1   floor  Plait  bins          ratios are made within a round: Plait / floor, ...
+    round 1   bins   Plait  floor         ratios are made within a round: Plait / floor, ...
     round 2   floor  Plait  bins          and their median is what a claim is held against
 
-A peer that was stopped once is not asked again. One whose warm-up took more than SLOW seconds of
-the processor has had time to get warm: that run counts, and is its only one.
+Who comes first changes with the round. A peer that was stopped once is not asked again. One whose
+warm-up took more than SLOW seconds of the processor has had time to get warm: that run counts, and
+is its only one. Of a race of no rounds the warm-up counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.peer import STOPPED_AFTER, Measured, Peer, Rows, Stopped
+from benchmarks.peer import Measured, Peer, Rows, Stopped
 
 SLOW = 60.0
 
@@ -102,23 +103,18 @@ def _of_pairs(a: dict[int, float], b: dict[int, float]) -> Ratio:
     return Ratio(statistics.median(pairs), min(pairs), max(pairs))
 
 
-def race(peers: Sequence[Peer], runs: int) -> Laps:
+def race(peers: Sequence[Peer], runs: int, slow: float = SLOW) -> Laps:
     """Run every peer ``runs`` times after a warm-up, and each to its first row once.
 
     Peers that give an answer must give the same, or this is a Disagreement.
     """
     laps: Laps = {peer.name: Lap() for peer in peers}
-    answers: dict[str, Rows] = {}
     for round_ in range(runs + 1):
-        for peer in peers:
+        for peer in peers[:: -1 if round_ % 2 else 1]:
             lap = laps[peer.name]
-            if _is_done(lap):
-                continue
-            _run(peer, lap, round_)
-            if lap.last is not None and lap.last.answer is not None:
-                answers[peer.name] = lap.last.answer
-    if len(set(answers.values())) > 1:
-        raise Disagreement(answers)
+            if not _is_done(lap):
+                _run(peer, lap, round_, slow if runs else 0.0)
+    agree(laps)
     for peer in peers:
         try:
             laps[peer.name].first = peer.first()
@@ -127,26 +123,34 @@ def race(peers: Sequence[Peer], runs: int) -> Laps:
     return laps
 
 
+def agree(laps: Laps) -> None:
+    """Raise a Disagreement unless all that gave an answer gave the same."""
+    ran = {name: lap.last for name, lap in laps.items() if lap.last is not None}
+    answers = {name: last.answer for name, last in ran.items() if last.answer is not None}
+    if len(set(answers.values())) > 1:
+        raise Disagreement(answers)
+
+
 def _is_done(lap: Lap) -> bool:
     return lap.stopped_after is not None or 0 in lap.times
 
 
-def _run(peer: Peer, lap: Lap, round_: int) -> None:
+def _run(peer: Peer, lap: Lap, round_: int, slow: float) -> None:
     try:
         measured = peer.run()
-    except Stopped:
-        lap.stopped_after = STOPPED_AFTER
+    except Stopped as stopped:
+        lap.stopped_after = stopped.seconds
         lap.times.clear()
         lap.cpu.clear()
-        print(f"  round {round_} {peer.name:<18} stopped", flush=True)
+        print(f"  round {round_} {peer.name:<24} stopped", flush=True)
         return
     lap.last = measured
-    if round_ or (measured.cpu or measured.seconds) > SLOW:
+    if round_ or (measured.cpu or measured.seconds) > slow:
         lap.times[round_] = measured.seconds
         if measured.cpu is not None:
             lap.cpu[round_] = measured.cpu
     print(
-        f"  round {round_} {peer.name:<18} {measured.seconds:7.2f} s, "
+        f"  round {round_} {peer.name:<24} {measured.seconds:7.2f} s, "
         f"cpu {measured.cpu or 0:6.2f} s",
         flush=True,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchmarks import machine
-from benchmarks.table import COLUMNS, Claim, lines, summary, total, verdict
+from benchmarks.table import Claim, explained, lines, summary, total, verdict
 
 if TYPE_CHECKING:
     from benchmarks.options import Options
@@ -36,12 +36,13 @@ class Case:
 
 @dataclass
 class Result:
-    """What a benchmark has found so far."""
+    """What a benchmark has found so far; ``whole`` says what its total times are of."""
 
     name: str
     title: str
     jdk: str
     options: Options
+    whole: str = "from the query's text to the one row of its sums"
     cases: list[Case] = field(default_factory=list)
     judged: list[str] = field(default_factory=list)
 
@@ -71,7 +72,7 @@ class Result:
             *(f"  {line}" for line in self.judged),
             "",
             *(line for case in self.cases for line in case.text),
-            *COLUMNS,
+            *explained([case.laps for case in self.cases], self.whole),
         ]
 
 

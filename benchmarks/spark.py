@@ -8,13 +8,13 @@ and the bytes spilled come from.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import plait
-from benchmarks.peer import Join, Measured, Query, Rows, alike, timed, watched
+from benchmarks.peer import Join, Measured, Query, alike, timed, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,15 +31,15 @@ _DEFAULTS = {BROADCAST: "10m", "spark.plait.enabled": "true"}
 _runs = itertools.count()
 
 
-def start() -> SparkSession:
-    """Return the session that all benchmarks use."""
+def start(heap: str = "6g") -> SparkSession:
+    """Return the session that all benchmarks use, in a JVM with so much memory."""
     spark = plait.session(
         master="local[2]",
         app_name="plait-bench",
         **{
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
-            "spark.driver.memory": "6g",
+            "spark.driver.memory": heap,
             "spark.executor.metrics.pollingInterval": "50ms",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -80,7 +80,8 @@ class SparkPeer:
     def run(self) -> Measured:
         """Run the join to its end."""
         seconds, rows, tag = self._ask(self.join.whole)
-        return _measured(self.spark, tag, seconds, alike(rows))
+        used = tasks(self.spark, lambda job: job.jobTags().contains(tag))
+        return Measured(seconds, alike(rows), used.cpu, used.memory, used.spill)
 
     def first(self) -> float | None:
         """Run the join up to its first row."""
@@ -126,25 +127,35 @@ def floor(
     return FloorPeer("floor", spark, Join(f"FROM ({parts})", "", largest), settings)
 
 
-def _measured(spark: SparkSession, tag: str, seconds: float, answer: Rows) -> Measured:
+@dataclass(frozen=True)
+class Tasks:
+    """What tasks of Spark have used: seconds of the processor, and bytes."""
+
+    cpu: float
+    memory: int
+    spill: int
+
+
+def tasks(spark: SparkSession, is_ours: Callable[[Any], bool]) -> Tasks:
+    """Return what the tasks of the newest jobs have used, back to the first that is not ours."""
     context = _scala_context(spark)
     context.listenerBus().waitUntilEmpty()
     store = context.statusStore()
     cpu = memory = spill = 0
-    for stage in {stage for job in _jobs(store, tag) for stage in job}:
+    for stage in {stage for job in _jobs(store, is_ours) for stage in job}:
         data = store.lastStageAttempt(stage)
         cpu += int(data.executorCpuTime())
         spill += int(data.diskBytesSpilled())
         if data.peakExecutorMetrics().isDefined():
             peaks = data.peakExecutorMetrics().get()
             memory = max(memory, int(peaks.getMetricValue("OnHeapExecutionMemory")))
-    return Measured(seconds, answer, cpu / 1e9, memory, spill)
+    return Tasks(cpu / 1e9, memory, spill)
 
 
-def _jobs(store: Any, tag: str) -> list[list[int]]:
+def _jobs(store: Any, is_ours: Callable[[Any], bool]) -> list[list[int]]:
     found = []
     for job in _items(store.jobsList(None)):
-        if not job.jobTags().contains(tag):
+        if not is_ours(job):
             break  # the newest come first
         found.append([int(stage) for stage in _items(job.stageIds())])
     return found

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A case's peers as lines of text, and claims with what became of them.
 
-Of each peer the total, Plait's time by the peer's, the same of processor time, and the rest:
+Of each peer the total, Plait's time by the peer's, the same of processor time, and what else is
+known of a peer of the case:
 
               total   Plait's time by it       cpu    by it   first row    memory     spill
     floor    9.46 s   1.19 (1.13 to 1.23)  17.02 s     1.16           -    64 MiB         -
@@ -15,22 +16,102 @@ Of each peer the total, Plait's time by the peer's, the same of processor time, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchmarks.race import Lap, Laps, cpu_ratio, ratio
 
+if TYPE_CHECKING:
+    from benchmarks.peer import Measured
+
 NOTHING = "-"
 
-# What each column means, for the foot of a result; peer.py says it at length.
-COLUMNS = (
-    "total       median of the rounds, from the query's text to the one row of its sums",
-    "by it       Plait's time by the peer's of the same round: median (least to greatest)",
-    "cpu         processor seconds, of Spark those of its tasks; and Plait's by the peer's",
-    "first row   the same join without the sums and with LIMIT 1, once, after the rounds",
-    "memory      most in use at once: tasks of Spark, without broadcasts; buffers of DuckDB",
-    "spill       bytes written to disk for want of memory",
+
+@dataclass(frozen=True)
+class Column:
+    """What a table shows of a peer if it is known of any: ``value`` is None where it is not."""
+
+    head: str
+    meaning: str
+    value: Callable[[Lap], float | None]
+    shown: Callable[[float | None], str]
+
+
+def _of_last(value: Callable[[Measured], int | None]) -> Callable[[Lap], int | None]:
+    return lambda lap: value(lap.last) if lap.last else None
+
+
+def _seconds(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f} s"
+
+
+def _count(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def size(bytes_: float | None) -> str:
+    """Return a number of bytes for people.
+
+    >>> size(None), size(0), size(640), size(3 << 20), size(5 << 30)
+    ('-', '-', '1 KiB', '3 MiB', '5 GiB')
+    """
+    if not bytes_:
+        return NOTHING
+    for unit, shift in (("GiB", 30), ("MiB", 20)):
+        if bytes_ >= 1 << shift:
+            return f"{bytes_ / (1 << shift):.0f} {unit}"
+    return f"{-(-bytes_ // 1024):.0f} KiB"
+
+
+# Beside the times; peer.py says at length what they are.
+REST = (
+    Column(
+        "first row",
+        "the same join without the sums and with LIMIT 1, once, after the rounds",
+        lambda lap: lap.first,
+        _seconds,
+    ),
+    Column(
+        "memory",
+        "most in use at once: tasks of Spark, without broadcasts; buffers of DuckDB",
+        _of_last(lambda last: last.memory),
+        size,
+    ),
+    Column(
+        "spill",
+        "bytes written to disk for want of memory",
+        _of_last(lambda last: last.spill),
+        size,
+    ),
+    Column(
+        "state rows",
+        "the most rows that the joins kept after a micro-batch",
+        _of_last(lambda last: max(last.state, default=0) if last.state is not None else None),
+        _count,
+    ),
+    Column(
+        "state",
+        "the most bytes that the state stores of the query said they had in memory",
+        _of_last(lambda last: last.state_bytes),
+        size,
+    ),
 )
+
+
+def explained(cases: Sequence[Laps], whole: str) -> list[str]:
+    """Return what the columns of some cases mean; ``whole`` is what the total is of."""
+    times = [
+        ("total", f"median of the rounds, {whole}"),
+        ("by it", "Plait's time by the peer's of the same round: median (least to greatest)"),
+        ("cpu", "processor seconds, of Spark those of its tasks; and Plait's by the peer's"),
+    ]
+    rest = [(c.head, c.meaning) for c in REST if any(_is_known(c, laps) for laps in cases)]
+    return [f"{head:<12}{meaning}" for head, meaning in [*times, *rest]]
+
+
+def _is_known(column: Column, laps: Laps) -> bool:
+    return any(column.value(lap) is not None for lap in laps.values())
 
 
 @dataclass(frozen=True)
@@ -71,25 +152,22 @@ def verdict(value: float, limit: float, what: str, shown: str = "") -> str:
 
 def lines(laps: Laps, base: str = "Plait") -> list[str]:
     """Return the table of a case."""
-    width = max(len(name) for name in laps)
+    width = max(map(len, laps))
     by = f"{base}'s time by it"
-    head = (
-        f"{'':<{width}} {'total':>9}   {by:<22} {'cpu':>9} {'by it':>7} {'first row':>10} "
-        f"{'memory':>10} {'spill':>10}"
-    )
-    return [head, *(_line(name, laps, base, width) for name in laps)]
+    rest = [column for column in REST if _is_known(column, laps)]
+    times = f"{'':<{width}} {'total':>9}   {by:<22} {'cpu':>9} {'by it':>7}"
+    head = " ".join([times, *(f"{column.head:>10}" for column in rest)])
+    return [head, *(_line(name, laps, base, rest) for name in laps)]
 
 
-def _line(name: str, laps: Laps, base: str, width: int) -> str:
-    lap = laps[name]
+def _line(name: str, laps: Laps, base: str, rest: Sequence[Column]) -> str:
+    lap, width = laps[name], max(map(len, laps))
     by = ratio(laps, base, name) if base in laps else None
     by_cpu = cpu_ratio(laps, base, name) if base in laps else None
     cells = (
         (_seconds(lap.cpu_median), 9),
         (NOTHING if by_cpu is None else f"{by_cpu.median:.2f}", 7),
-        (_seconds(lap.first), 10),
-        (size(lap.last.memory if lap.last else None), 10),
-        (size(lap.last.spill if lap.last else None), 10),
+        *((column.shown(column.value(lap)), 10) for column in rest),
     )
     start = f"{name:<{width}} {total(lap):>9}   {NOTHING if by is None else str(by):<22} "
     return start + " ".join(f"{cell:>{cell_width}}" for cell, cell_width in cells)
@@ -104,24 +182,6 @@ def total(lap: Lap) -> str:
     if lap.stopped_after is not None:
         return f"> {lap.stopped_after:.0f} s"
     return _seconds(lap.median)
-
-
-def _seconds(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f} s"
-
-
-def size(bytes_: int | None) -> str:
-    """Return a number of bytes for people.
-
-    >>> size(None), size(0), size(640), size(3 << 20), size(5 << 30)
-    ('-', '-', '1 KiB', '3 MiB', '5 GiB')
-    """
-    if not bytes_:
-        return NOTHING
-    for unit, shift in (("GiB", 30), ("MiB", 20)):
-        if bytes_ >= 1 << shift:
-            return f"{bytes_ / (1 << shift):.0f} {unit}"
-    return f"{-(-bytes_ // 1024)} KiB"
 
 
 def summary(judged: Sequence[str]) -> str:

@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples: what the benchmarks' harness does with times, without Spark."""
+"""Examples: what the benchmarks' harness does with times, without Spark; and small runs of those of
+streams, which compare the rows of their peers by themselves.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks import flight, machine, options, peer, race, table
+from benchmarks import flight, machine, options, peer, population, race, streams, table, w6
+from benchmarks import state as state_benchmark
+from benchmarks.options import Extent, Options
 from benchmarks.peer import Measured, Stopped
 from benchmarks.race import Lap, Ratio
+from benchmarks.result import Result
+from tests.python.conftest import QUICK
+from tests.python.streams import QUICK_FILES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass
@@ -20,8 +32,10 @@ class Scripted:
     name: str
     script: Iterator[float | None]
     answer: tuple[int, ...] | None = (1,)
+    calls: list[str] = field(default_factory=list)
 
     def run(self) -> Measured:
+        self.calls.append(self.name)
         seconds = next(self.script)
         if seconds is None:
             raise Stopped
@@ -51,6 +65,25 @@ def test_a_peer_that_is_stopped_after_its_warm_up_keeps_no_time() -> None:
     laps = race.race([Scripted("a", iter([6.0, 5.0, None]))], 2)
     assert laps["a"].times == {}
     assert table.total(laps["a"]) == "> 120 s"
+
+
+def test_who_comes_first_changes_with_the_round() -> None:
+    calls: list[str] = []
+    race.race([Scripted(name, iter([1.0] * 3), calls=calls) for name in "ab"], 2)
+    assert "".join(calls) == "abbaab"
+
+
+def test_of_a_race_without_rounds_the_warm_up_counts() -> None:
+    laps = race.race([Scripted("a", iter([2.0])), Scripted("b", iter([4.0]))], 0)
+    assert race.ratio(laps, "a", "b") == Ratio(0.5, 0.5, 0.5)
+
+
+def test_a_peer_is_said_to_be_stopped_after_the_time_that_it_had() -> None:
+    class Endless(Scripted):
+        def run(self) -> Measured:
+            raise Stopped(600)
+
+    assert table.total(race.race([Endless("a", iter([]))], 0)["a"]) == "> 600 s"
 
 
 def test_a_slow_peer_runs_once() -> None:
@@ -100,6 +133,31 @@ def test_a_table_has_a_line_a_peer() -> None:
     assert " ".join(stock.split()) == "stock Spark > 120 s < 0.02 - - - - -"
 
 
+def test_a_table_has_the_columns_of_which_something_is_known_and_says_what_they_are() -> None:
+    stream = {"Plait": Lap({1: 2.0}, last=Measured(2.0, state=(0, 1234, 7), state_bytes=5 << 20))}
+    head, line = table.lines(stream)
+    assert head.split()[-3:] == ["state", "rows", "state"]
+    assert line.split()[-3:] == ["1,234", "5", "MiB"]
+    batch = {"Plait": Lap({1: 2.0}, last=Measured(2.0, memory=1), first=1.0)}
+    heads = [line[:12].strip() for line in table.explained([batch], "from here to there")]
+    assert heads == ["total", "by it", "cpu", "first row", "memory"]
+    assert [line[:12].strip() for line in table.explained([stream], "")][3:] == [
+        "state rows",
+        "state",
+    ]
+
+
+def test_what_the_asymmetry_gains_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "ROOT", tmp_path)
+    result = Result("population", "", "", Options())
+    plait = Lap({1: 3.0}, last=Measured(3.0, state=(0, 300)))
+    bounded = Lap({1: 2.5}, last=Measured(2.5, state=(0, 200)))
+    population.judge(result, "all", {population.PLAIT: plait, population.BOUNDED_PLAIT: bounded})
+    assert [line.split(",")[0] for line in result.judged] == ["NOT MET  0.83", "met      200"]
+
+
 def test_hot_frames_are_those_of_tasks() -> None:
     def sample(thread: str) -> dict[str, object]:
         method = {"type": {"name": "plait/join/Run"}, "name": "insert"}
@@ -129,3 +187,76 @@ def test_a_result_says_where_it_was_measured_but_not_on_which_host() -> None:
     assert "cores" in where
     assert "shared machine" in where
     assert machine.platform.node() not in where
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Options:
+    """Options of a small run, once, into a folder of the test."""
+    monkeypatch.setattr(options, "ROOT", tmp_path)
+    monkeypatch.setattr(streams, "SETTINGS", {**QUICK, **QUICK_FILES})
+    return Options(runs=0, extent=Extent.QUICK)
+
+
+def lines_of(result: str, title: str) -> list[list[str]]:
+    """Return the words of the lines of a case, without its title."""
+    text = (options.ROOT / "build" / "benchmarks" / result).read_text()
+    case = text.split(f"\n\n{title}\n")[1].split("\n\n")[0]
+    return [line.split() for line in case.splitlines()]
+
+
+def test_w6_races_plait_and_spark_s_own_join_on_two_stores(
+    spark: SparkSession, quick: Options, tmp_path: Path
+) -> None:
+    w6.run(spark, quick, tmp_path)
+    for store, peers in (("HDFS-backed", 3), ("RocksDB", 4)):
+        head, *found = lines_of("w6.txt", f"4,800 rows a side, {store} store")
+        assert head[-5:] == ["memory", "spill", "state", "rows", "state"]
+        assert len(found) == peers
+    assert (options.ROOT / "build" / "benchmarks" / "w6-rows.png").exists()
+
+
+def test_joins_of_bids_and_auctions_keep_what_their_kind_says(
+    spark: SparkSession, quick: Options, tmp_path: Path
+) -> None:
+    backlogs = state_benchmark.make_backlogs(spark, tmp_path, 4_900, 3)
+    kept = {}
+    for kind in state_benchmark.KINDS:
+        laps = state_benchmark.race_kind(spark, kind, backlogs, tmp_path)
+        kept[kind.title], of_spark = (streams.kept(laps[name]) for name in ("Plait", "stock Spark"))
+        assert max(kept[kind.title]) <= max(of_spark)
+    assert kept["regular"] == (1633, 3266, 4900)
+    assert max(kept["interval"]) < 1.2 * 1633
+    assert kept["window"][-1] < max(kept["window"]) < 3266
+    assert kept["PROCTIME"] == (0, 0, 0)
+
+
+def test_joins_populated_from_a_backlog_give_the_rows_of_duckdb(
+    spark: SparkSession, quick: Options, tmp_path: Path
+) -> None:
+    name_small_tables(spark)
+    backlogs = population.make_backlogs(spark, tmp_path, 400, 2)
+    customers, _, query_4 = population.PARTS  # the second is the first on another store
+    for part in (customers, query_4):
+        laps = population.race_part(spark, part, backlogs, quick.runs, tmp_path)
+        names = ("Plait", "Plait, bounded", "stock Spark")
+        plait, bounded, spark_s = (max(streams.kept(laps[name])) for name in names)
+        assert plait == spark_s
+        # Customers, and sales that have one; of three branches, also dates and what was joined.
+        kept = {population.customers: (419, 233), population.query_4: (1561, 995)}
+        assert (plait, bounded) == kept[part.query]
+
+
+def name_small_tables(spark: SparkSession) -> None:
+    """Name tables like those of TPC-DS, with NULLs among keys, names and prices."""
+    names = (f"IF(id % 7 = 0, NULL, concat('{c}', id)) AS {c}" for c in population.CUSTOMER)
+    tables = {"customer": (50, "id AS c_customer_sk", *names)}
+    tables["date_dim"] = (90, "id AS d_date_sk", "CAST(1998 + id div 30 AS INT) AS d_year")
+    for branch in population.BRANCHES:
+        columns = [f"IF(id % 13 = 5, NULL, id * 17 % 60) AS {branch.customer}"]
+        for n, name in enumerate(branch.columns[1:]):
+            cents = f"CAST(id * {n * n + 3} % 9973 / 100 AS DECIMAL(7, 2))"
+            value = "id * 7 % 100" if name.endswith(("_sk", "_number")) else cents
+            columns.append(f"IF(id % 29 = {n}, NULL, {value}) AS {name}")
+        tables[branch.table] = (400, *columns)
+    for name, (rows, *columns) in tables.items():
+        spark.range(rows).selectExpr(*columns).createOrReplaceTempView(name)
