@@ -10,6 +10,9 @@ BIN = .venv/bin
 SBT_LINT = scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check"
 PYTHON_LINT = $(BIN)/ruff check $(PYTHON_SOURCES) && \
 	$(BIN)/ruff format --check $(PYTHON_SOURCES) && $(BIN)/mypy
+DOCKER_LINT = $(BIN)/hadolint docker/Dockerfile && \
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.compose-spec docker/compose.yaml && \
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*)
 # Two processes; the tests of a file stay in one, which sets up for all of them once.
 PYTEST = $(BIN)/pytest -n 2 --dist loadfile
 REPORTS = jvm/*/target/test-reports/*.xml build/pytest.xml
@@ -25,7 +28,7 @@ demo: .venv/plait ## join real flights and weather, with Plait and with stock Sp
 
 test: .venv/dev .venv/node ## lint and every suite, up to the first stage that fails
 	@rm -rf $(REPORTS)
-	@echo "== lint: Python" && $(PYTHON_LINT)
+	@echo "== lint: Python, docker" && $(PYTHON_LINT) && $(DOCKER_LINT)
 	@status=0; \
 	echo "== lint, test, jar: Scala" && ./sbt $(SBT_LINT) test jar && \
 	$(MAKE) --no-print-directory .venv/plait && \
@@ -41,8 +44,9 @@ fmt: .venv/dev ## rewrite the sources as the formatters want them
 	@./sbt scalafixAll scalafmtAll scalafmtSbt
 	@$(BIN)/ruff check --fix $(PYTHON_SOURCES) && $(BIN)/ruff format $(PYTHON_SOURCES)
 
-lint: .venv/dev ## formatters, scalafix, ruff and mypy, changing nothing
+lint: .venv/dev ## formatters, scalafix, ruff, mypy, and what knows docker/, changing nothing
 	@$(PYTHON_LINT)
+	@$(DOCKER_LINT)
 	@./sbt $(SBT_LINT)
 
 soak: ## make test with 100 times the random cases

@@ -80,6 +80,12 @@ def _explain(argv: Sequence[str]) -> int:
     return explain.main(argv)
 
 
+def _health(argv: Sequence[str]) -> int:
+    from plait.commands import health
+
+    return health.main(argv)
+
+
 def _serve(argv: Sequence[str]) -> int:
     from plait.server import main as server
 
@@ -107,6 +113,7 @@ def _token(argv: Sequence[str]) -> int:
 HELP = {
     "demo": "join real flights and weather, with Plait and stock Spark",
     "explain": "tell how the joins of a statement prune",
+    "health": "ask a server whether it takes calls",
     "serve": "serve Plait SQL over gRPC",
     "shell": "type statements at a prompt",
     "sql": "run statements, and write what they give",
@@ -115,6 +122,7 @@ HELP = {
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "demo": _demo,
     "explain": _explain,
+    "health": _health,
     "serve": _serve,
     "shell": _shell,
     "sql": _sql,

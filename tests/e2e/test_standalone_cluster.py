@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Example: executors in processes of their own, on a standalone cluster of two workers."""
+"""Examples: executors in processes of their own, on a standalone cluster of two workers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.daemons import daemon, exit_on_terminate, wait_for
 
-# Rows are told apart by sums of all columns. The 20,000 rows a side have 100 keys; of a key, every
-# row of the left side has 3 partners, but for the first and the last of a key.
-PROGRAM = """
+SESSION = """
 import os
 import sys
 import plait
@@ -32,6 +30,11 @@ for key, value in {
 }.items():
     builder = builder.config(key, value)
 spark = plait.register(builder).getOrCreate()
+"""
+
+# Rows are told apart by sums of all columns. The 20,000 rows a side have 100 keys; of a key, every
+# row of the left side has 3 partners, but for the first and the last of a key.
+TABLES = """
 columns = "id, id % 100 AS k, id DIV 100 AS s, repeat(string(id), 3) AS x"
 table = f"(SELECT {columns} FROM range(0, 20000, 1, 2))"
 sums = "count(*), sum(l.id), sum(r.id), sum(xxhash64(l.x, r.x) % 1000003)"
@@ -50,10 +53,48 @@ for enabled, small, node in (
 print(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1, "executors")
 """
 
+# Three micro-batches of 1,000 rows a side, one a second, 50 keys; every third right row is missing.
+# A last row of either side, much later, lets all others out. A left row's partners are those of its
+# key up to 100 s after it: its own second's and the two after that.
+STREAMS = """
+folder = sys.argv[2]
+spark.conf.set("spark.sql.streaming.stateStore.providerClass",
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
+schema = "id LONG, k LONG, ts TIMESTAMP"
+for batch in [*(f"range({i}000, {i + 1}000)" for i in range(3)), "range(9000, 9001)"]:
+    for side, kept in (("l", "true"), ("r", "id % 3 != 1")):
+        rows = f"SELECT id, id % 50 AS k, timestamp_seconds(id) AS ts FROM {batch} WHERE {kept}"
+        spark.sql(rows).coalesce(1).write.mode("append").parquet(f"{folder}/{side}")
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[str]:
+def joined(read):
+    for side in "lr":
+        read(side).createOrReplaceTempView(side)
+    return spark.sql(
+        "SELECT l.id AS l, r.id AS r FROM l LEFT JOIN r "
+        "ON l.k = r.k AND r.ts BETWEEN l.ts AND l.ts + INTERVAL 100 SECONDS"
+    )
+
+reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+out = joined(lambda side: reader.parquet(f"{folder}/{side}").withWatermark("ts", "1 second"))
+query = (
+    out.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
+    .trigger(availableNow=True).start(f"{folder}/out")
+)
+query.awaitTermination()
+(operator,) = query.lastProgress["stateOperators"]
+print(operator["operatorName"], operator["numShufflePartitions"])
+spark.conf.set("spark.plait.enabled", False)
+sums = "count(*)", "count(r)", "sum(l * 7 + coalesce(r, 3) * 11)", "sum(xxhash64(l, r) % 1000003)"
+wanted = joined(lambda side: spark.read.parquet(f"{folder}/{side}"))
+for df in (spark.read.parquet(f"{folder}/out"), wanted):
+    print(*df.where("l < 9000").selectExpr(*sums).first())
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a master and two workers of one core each on free ports, and stop them in the end."""
+    tmp_path = tmp_path_factory.mktemp("cluster")
     log = tmp_path / "master.log"
     local = ("--host", "127.0.0.1", "--webui-port", "0")
     with exit_on_terminate(), ExitStack() as daemons:
@@ -75,20 +116,29 @@ def cluster(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
+def run(program: str, *arguments: str | Path) -> list[str]:
+    """Run a program as a driver, and give the lines that it prints."""
+    command = [sys.executable, "-c", SESSION + program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
 @pytest.mark.spark
-def test_executors_in_other_processes_run_the_join(cluster: str, tmp_path: Path) -> None:
-    with (tmp_path / "driver.log").open("w") as log:
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, cluster],
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-    assert done.returncode == 0, (tmp_path / "driver.log").read_text()[-3000:]
-    partitioned, collected, plait_off, executors = done.stdout.splitlines()
+def test_executors_in_other_processes_run_the_join(cluster: str) -> None:
+    partitioned, collected, plait_off, executors = run(TABLES, cluster)
     # 100 keys, each with 200 rows of 3 partners less one at either end.
     assert partitioned.split()[:2] == ["1", str(100 * (200 * 3 - 2))]
     assert partitioned == collected == plait_off
     assert executors == "2 executors"
+
+
+@pytest.mark.spark
+def test_a_join_of_streams_keeps_its_rows_on_executors_in_other_processes(
+    cluster: str, tmp_path: Path
+) -> None:
+    operator, streamed, wanted = run(STREAMS, cluster, tmp_path)
+    assert operator == "symmetricHashJoin 4"
+    assert streamed == wanted
+    rows, pairs, *_ = map(int, streamed.split())
+    assert rows > pairs > 3000

@@ -9,8 +9,8 @@ from typing import Any
 
 import grpc
 import pytest
-import trustme
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.python.authority import Authority
 from tests.python.endpoint import Endpoint
 
 from plait._proto import plait_pb2
@@ -35,23 +35,6 @@ def start() -> Iterator[Start]:
     yield start
     for endpoint in started:
         endpoint.stop()
-
-
-class Authority:
-    """An authority, and the PEM files of those whom it vouches for."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._ca = trustme.CA()
-        self.file = folder / "ca.pem"
-        self._ca.cert_pem.write_to_path(str(self.file))
-
-    def issue(self, name: str, *hosts: str) -> tuple[Path, Path]:
-        issued = self._ca.issue_cert(*hosts, common_name=name)
-        certificate, key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
-        issued.private_key_pem.write_to_path(str(key))
-        certificate.write_bytes(b"".join(part.bytes() for part in issued.cert_chain_pems))
-        return certificate, key
 
 
 @pytest.fixture
@@ -212,6 +195,13 @@ def test_settings_come_from_the_file_then_the_environment_then_the_command_line(
     assert read.server.allow_paths == ("/a", "/b")
     assert read.spark == {"spark.master": "local[3]"}
     assert read.tokens == (config.Token("t", digest("x"), ("read", "stream")),)
+
+
+def test_pem_files_are_looked_for_beside_the_file_that_names_them(tmp_path: Path) -> None:
+    file = tmp_path / "plait.toml"
+    file.write_text('[tls]\ncertificate = "s.pem"\nkey = "/k/s.key"\nclient_ca = "ca.pem"\n')
+    tls = config.load(file, {}, {}).tls
+    assert tls == config.Tls(tmp_path / "s.pem", Path("/k/s.key"), tmp_path / "ca.pem")
 
 
 @pytest.mark.parametrize(

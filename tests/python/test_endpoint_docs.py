@@ -45,7 +45,8 @@ def test_the_settings_of_the_guide_are_taken(tmp_path: Path) -> None:
     file.write_text(toml)
     read = config.load(file, {}, {})
     assert read.tokens[0].scopes == ("read",)
-    assert tomllib.loads(toml)["tls"]["certificate"] == str(read.tls and read.tls.certificate)
+    assert read.tls
+    assert read.tls.certificate == tmp_path / tomllib.loads(toml)["tls"]["certificate"]
 
 
 def test_the_guide_names_every_limit_with_its_default() -> None:

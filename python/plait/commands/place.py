@@ -73,18 +73,7 @@ class Server:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where statements run."""
-    group = parser.add_argument_group(
-        "where", "Without --server, a Spark of this command's own runs the statements."
-    )
-    group.add_argument("--server", metavar="HOST:PORT", help="a server: see plait serve")
-    group.add_argument(
-        "--token", help="the server's token (default: the environment's PLAIT_TOKEN)"
-    )
-    group.add_argument("--tls", action="store_true", help="speak TLS with the server")
-    group.add_argument(
-        "--ca", type=Path, metavar="FILE", help="the authority to trust, as PEM; means --tls"
-    )
-    group.add_argument(
+    add_server_options(parser).add_argument(
         "--spark",
         action="append",
         type=_setting,
@@ -94,10 +83,36 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_server_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options that name a server, and give their group."""
+    group = parser.add_argument_group(
+        "where", "Without --server, a Spark of this command's own runs the statements."
+    )
+    group.add_argument("--server", metavar="HOST:PORT", help="a server: see plait serve")
+    group.add_argument(
+        "--token", help="the server's token (default: the environment's PLAIT_TOKEN)"
+    )
+    add_tls_options(group)
+    return group
+
+
+def add_tls_options(group: argparse._ActionsContainer) -> None:
+    """Add the options that say whether a server is to be believed."""
+    group.add_argument("--tls", action="store_true", help="speak TLS with the server")
+    group.add_argument(
+        "--ca", type=Path, metavar="FILE", help="the authority to trust, as PEM; means --tls"
+    )
+
+
 def check(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if told.server is not None and told.spark:
         parser.error("--spark is for a Spark of this command's own, and not for a server's")
+    check_server(parser, told)
+
+
+def check_server(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
+    """Refuse options of a server where none is named."""
     for name in ("token", "tls", "ca"):
         if told.server is None and getattr(told, name):
             parser.error(f"--{name} is for a server: say --server HOST:PORT too")
@@ -109,14 +124,17 @@ def opened(told: argparse.Namespace) -> Place:
         from plait.commands.local import Local
 
         return Local(dict(told.spark))
+    return Server(client(told))
+
+
+def client(told: argparse.Namespace) -> Client:
+    """Make a client of the server that the options name."""
     from plait.client import Client, Tls
 
-    return Server(
-        Client(
-            told.server,
-            token=told.token or os.environ.get("PLAIT_TOKEN"),
-            tls=Tls(ca=told.ca) if told.ca else told.tls,
-        )
+    return Client(
+        told.server,
+        token=told.token or os.environ.get("PLAIT_TOKEN"),
+        tls=Tls(ca=told.ca) if told.ca else told.tls,
     )
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import plait
+from plait.commands import place
 from plait.demo import data
 from plait.demo.joins import JOINS, DemoJoin
 from plait.demo.picture import Panel, draw, require_matplotlib
 from plait.demo.run import (
     Engine,
     PlaitRun,
-    Run,
     check_rows,
     check_same,
     heartbeat,
@@ -30,14 +30,12 @@ from plait.demo.run import (
     run_stock,
     show_first,
 )
-from plait.demo.text import cell, counters_table, indented, pruning_lines, table
+from plait.demo.text import facts, heading, measured
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-WARM_UP_UNTIL = "2013-02-01"
-FIRST_ROWS = 5
 SETTINGS: dict[str, str | bool] = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": False,
@@ -52,6 +50,7 @@ class Options:
     data: Path
     picture: Path
     stock: bool
+    data_alone: bool
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,9 +60,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ``argv`` holds the arguments after ``plait demo``; without it, those of the process.
     """
-    options = _options(argv)
+    parser = _parser()
+    told = parser.parse_args(argv)
+    place.check_server(parser, told)
     try:
-        _demo(options)
+        if told.server is None:
+            _demo(Options(told.data, told.picture, not told.skip_stock, told.only_data))
+        else:
+            from plait.commands import demo
+
+            demo.run(told)
     except PlaitError as error:
         print(f"plait: {error}", file=sys.stderr)
         return 1
@@ -73,11 +79,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _options(argv: Sequence[str] | None) -> Options:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="plait demo", description=__doc__)
     parser.add_argument(
         "--data", type=Path, default=Path("build/demo"), metavar="DIR",
-        help="where the cleaned data is kept (default: %(default)s)",
+        help="where the cleaned data is kept, of a server its folder (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--picture", type=Path, default=Path("build/demo/buffered.png"), metavar="PATH",
@@ -87,16 +93,22 @@ def _options(argv: Sequence[str] | None) -> Options:
         "--skip-stock", action="store_true",
         help="compare with stock Spark on January alone, not on the year, where it takes minutes",
     )  # fmt: skip
-    found = parser.parse_args(argv)
-    return Options(found.data, found.picture, stock=not found.skip_stock)
+    parser.add_argument(
+        "--only-data", action="store_true", help="clean the data, and run no join",
+    )  # fmt: skip
+    place.add_server_options(parser)
+    return parser
 
 
 def _demo(options: Options) -> None:
-    require_matplotlib()
+    if not options.data_alone:
+        require_matplotlib()
     data.source_folder()
     _say("Plait: interval joins over the flights that left New York in 2013 and their weather\n")
     spark = _start()
     _prepare(spark, options.data)
+    if options.data_alone:
+        return
     _warm_up(spark, options.data)
     data.open_views(spark, options.data)
     panels = [
@@ -136,21 +148,19 @@ def _prepare(spark: SparkSession, folder: Path) -> None:
 def _warm_up(spark: SparkSession, folder: Path) -> None:
     """Run everything once, untimed, on January, and compare the rows there."""
     _say("warm-up   both joins on January alone, with Plait and with stock Spark ...")
-    data.open_views(spark, folder, until=WARM_UP_UNTIL)
+    data.open_views(spark, folder, until=data.JANUARY_ENDS)
     for join in JOINS:
         check_same(join, run_plait(spark, join).result, run_stock(spark, join).result)
     _say("          the same rows; from here on each is run once, Plait first")
 
 
 def _join(spark: SparkSession, name: str, join: DemoJoin, stock: bool) -> Panel:
-    _say(f"\n({name}) {join.title}\n\n{indented(join.sql)}\n")
+    _say(heading(name, join))
     by_plait = run_plait(spark, join)
     check_rows(join, by_plait.result)
-    rows = show_first(spark, join, FIRST_ROWS)
-    _say(f"  first rows\n{indented(table(rows[0].__fields__, rows))}\n")
-    _say(f"  plan\n{indented(pruning_lines(by_plait.pruning))}\n")
-    _say(f"  counters\n{indented(counters_table(by_plait.counters, join.sides))}\n")
-    _say(f"  time\n{_measured(Engine.PLAIT, by_plait)}")
+    rows = show_first(spark, join)
+    _say(facts(join, by_plait, rows[0].__fields__, rows))
+    _say(f"  time\n{measured(Engine.PLAIT, by_plait)}")
     if stock:
         _compare(spark, join, by_plait)
     else:
@@ -165,11 +175,7 @@ def _compare(spark: SparkSession, join: DemoJoin, by_plait: PlaitRun) -> None:
         by_stock = run_stock(spark, join)
     check_same(join, by_plait.result, by_stock.result)
     ratio = by_stock.seconds / by_plait.seconds
-    _say(f"{_measured(Engine.STOCK, by_stock)}, the same (Plait is {ratio:.1f} times as fast)")
-
-
-def _measured(engine: Engine, measured: Run) -> str:
-    return f"    {engine.value:<12} {measured.seconds:7.1f} s   {cell(measured.result.rows)} rows"
+    _say(f"{measured(Engine.STOCK, by_stock)}, the same (Plait is {ratio:.1f} times as fast)")
 
 
 def _say(text: str) -> None:

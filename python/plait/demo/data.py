@@ -38,6 +38,9 @@ CLEAN = {
 ORDERED_BY = {"flights": "scheduled", "weather": "observed"}
 ROWS = {"flights": 336_776, "weather": 26_115}
 
+# What is scheduled or observed before it is compared first.
+JANUARY_ENDS = "2013-02-01"
+
 # Several files, as data that grew month by month has; one file alone would keep one core busy.
 FILES = {"flights": 12, "weather": 1}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FIRST_ROWS = 5
+
 
 @dataclass(frozen=True)
 class DemoJoin:
@@ -94,6 +96,6 @@ def hinted(sql: str, hint: str) -> str:
     return sql.replace("SELECT", f"SELECT /*+ {hint} */", 1) if hint else sql
 
 
-def first_rows(join: DemoJoin, count: int) -> str:
+def first_rows(join: DemoJoin) -> str:
     """Return the query for the first rows of a join, in an order that leaves no choice."""
-    return f"SELECT * FROM (\n{join.sql}\n)\nORDER BY {join.first}\nLIMIT {count}"
+    return f"SELECT * FROM (\n{join.sql}\n)\nORDER BY {join.first}\nLIMIT {FIRST_ROWS}"

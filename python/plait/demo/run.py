@@ -79,7 +79,7 @@ def _measure(spark: SparkSession, sql: str) -> tuple[DataFrame, Run]:
     return df, Run(Result(row.n, row.checksum), time.perf_counter() - began)
 
 
-def show_first(spark: SparkSession, join: DemoJoin, count: int) -> list[Row]:
+def show_first(spark: SparkSession, join: DemoJoin) -> list[Row]:
     """Return the first rows of the join as text, as Plait gives them.
 
     Spark writes the times, in the session's zone: in Python they would be in the machine's.
@@ -87,7 +87,7 @@ def show_first(spark: SparkSession, join: DemoJoin, count: int) -> list[Row]:
     from pyspark.sql import functions as sql
 
     with planned_by(spark, Engine.PLAIT):
-        df = spark.sql(first_rows(join, count))
+        df = spark.sql(first_rows(join))
         texts = [
             sql.date_format(name, "yyyy-MM-dd HH:mm") if kind == "timestamp" else sql.col(name)
             for name, kind in df.dtypes

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plait.demo.joins import DemoJoin
+    from plait.demo.run import Engine, PlaitRun, Run
     from plait.explain import JoinCounters
 
 INDENT = "    "
@@ -19,6 +21,28 @@ SIDE_COUNTERS = {
     "rows pruned": ("leftRowsPruned", "rightRowsPruned"),
     "pairs found by probing": ("pairsByProbingLeft", "pairsByProbingRight"),
 }
+
+
+def heading(name: str, join: DemoJoin) -> str:
+    """Return what stands above a join's facts: its name, and its SQL."""
+    return f"\n({name}) {join.title}\n\n{indented(join.sql)}\n"
+
+
+def facts(
+    join: DemoJoin, ran: PlaitRun, header: Sequence[str], rows: Iterable[Sequence[object]]
+) -> str:
+    """Return what a run by Plait has shown: the join's first rows, its plan, its counters."""
+    blocks = {
+        "first rows": table(header, rows),
+        "plan": pruning_lines(ran.pruning),
+        "counters": counters_table(ran.counters, join.sides),
+    }
+    return "\n".join(f"  {name}\n{indented(block)}\n" for name, block in blocks.items())
+
+
+def measured(engine: Engine, ran: Run) -> str:
+    """Return the time that a run took, and how many rows it gave."""
+    return f"    {engine.value:<12} {ran.seconds:7.1f} s   {cell(ran.result.rows)} rows"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

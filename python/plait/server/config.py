@@ -10,7 +10,8 @@
                                                                     scopes = ["read"]
 
 Of `[server]` each key may come from the environment, PLAIT_SERVER_PORT=0 as an example; what the
-command line says wins over the environment, and that over the file.
+command line says wins over the environment, and that over the file. The files of `[tls]` are
+looked for beside the file that names them.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def load(file: Path | None, environment: Mapping[str, str], arguments: Mapping[s
     server = _server(server, arguments, "the command line")
     config = Config(
         server,
-        _tls(told["tls"]) if "tls" in told else None,
+        _tls(told["tls"], file.parent) if file and "tls" in told else None,
         tuple(_token(entry) for entry in told.get("token", ())),
         {key: str(value) for key, value in told.get("spark", {}).items()},
     )
@@ -197,12 +198,12 @@ def _of_kind(name: str, kind: type, value: Any) -> Any:
         raise PlaitError(f"{name} must be of the kind {kind.__name__}, not {value!r}.") from None
 
 
-def _tls(told: Mapping[str, Any]) -> Tls:
+def _tls(told: Mapping[str, Any], folder: Path) -> Tls:
     _known("[tls]", told, ("certificate", "key", "client_ca"))
     if not {"certificate", "key"} <= set(told):
         raise PlaitError("[tls] must name a certificate and its key, both PEM files.")
     ca = told.get("client_ca")
-    return Tls(Path(told["certificate"]), Path(told["key"]), Path(ca) if ca else None)
+    return Tls(folder / told["certificate"], folder / told["key"], folder / str(ca) if ca else None)
 
 
 def _token(told: Mapping[str, Any]) -> Token:

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `plait health`: asks a server whether it takes calls.
+
+    $ plait health 127.0.0.1:15110
+    SERVING
+
+1. It asks by grpc.health.v1, for the service plait.v1.PlaitService; no token is needed.
+2. SERVING says that calls are taken, not that Spark has room for another statement.
+3. A server that is about to stop answers NOT_SERVING while what runs comes to its end.
+
+Exit codes: 0, SERVING; 1, anything else, or no answer; 2, a wrong call.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.commands import place
+from plait.errors import PlaitError
+
+if TYPE_CHECKING:
+    import grpc
+
+SERVICE = "plait.v1.PlaitService"
+
+EXAMPLES = """\
+examples:
+  plait health 127.0.0.1:15110
+  plait health 127.0.0.1:15110 --ca ca.pem --server-name db.example
+
+exit codes: 0 SERVING; 1 anything else, or no answer; 2 wrong call
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command."""
+    status = _asked(_parser().parse_args(argv))
+    print(status)
+    return 0 if status == "SERVING" else 1
+
+
+def _asked(told: argparse.Namespace) -> str:
+    import grpc
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+    with _channel(told) as channel:
+        try:
+            answer = health_pb2_grpc.HealthStub(channel).Check(
+                health_pb2.HealthCheckRequest(service=SERVICE), timeout=told.timeout
+            )
+        except grpc.RpcError as error:
+            raise _failure(error, told) from None
+    return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
+
+
+def _channel(told: argparse.Namespace) -> grpc.Channel:
+    import grpc
+
+    from plait.client.call import check, options
+    from plait.client.tls import Tls
+
+    check(told.server, None, False)
+    named = Tls(told.ca, told.certificate, told.key, told.server_name)
+    tls = named if told.tls or named != Tls() else None
+    settings = options(tls, 1 << 16)
+    if tls is None:
+        return grpc.insecure_channel(told.server, settings)
+    return grpc.secure_channel(told.server, tls.credentials(), settings)
+
+
+def _failure(error: grpc.RpcError, told: argparse.Namespace) -> PlaitError:
+    from plait.client.failure import from_rpc
+
+    match error.code().name:
+        case "NOT_FOUND" | "UNIMPLEMENTED":
+            return PlaitError(f"{told.server} answers, and is no Plait server.")
+        case "DEADLINE_EXCEEDED":
+            return PlaitError(f"{told.server} has not answered within {told.timeout:g} s.")
+    return from_rpc(error, told.server)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="plait health",
+        description="Ask a server whether it takes calls, and print its answer.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("server", metavar="HOST:PORT", help="the server")
+    parser.add_argument(
+        "--timeout", type=float, default=5.0, metavar="SECONDS", help="to wait (5 if not told)"
+    )
+    group = parser.add_argument_group("TLS", "Each option that takes a value means --tls.")
+    place.add_tls_options(group)
+    group.add_argument(
+        "--server-name", metavar="NAME", help="the name in its certificate, where that is another"
+    )
+    for name, what in (("certificate", "a client's certificate"), ("key", "the key of it")):
+        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"{what}, as PEM")
+    return parser
