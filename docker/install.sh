@@ -5,17 +5,21 @@
 #
 #   docker/install.sh WHEEL-FOLDER ENVIRONMENT EXTRA...
 #
-# All else has the versions of python/constraints.txt. Into an environment that is there already, it
-# adds what is missing.
+# All else has the versions of python/constraints.txt. There is no pip in the environment: that of
+# .venv fills it. Into one that is there already it adds what is missing.
 
 set -eu
 [ $# -ge 3 ] || { echo "usage: docker/install.sh WHEEL-FOLDER ENVIRONMENT EXTRA..." >&2 && exit 2; }
 wheel=$(cd "$1" && pwd)/$(cd "$1" && ls plait-*.whl)
-environment=$2
+mkdir -p "$2"
+environment=$(cd "$2" && pwd)
 shift 2
 extras=$(IFS=, && echo "$*")
-constraints=$(cd "$(dirname "$0")/.." && pwd)/python/constraints.txt
+cd "$(dirname "$0")/.."
+. scripts/toolchain.sh
 
-[ -x "$environment/bin/pip" ] || "${PYTHON:-python3}" -m venv "$environment"
-"$environment/bin/python" -m pip install --disable-pip-version-check --use-pep517 \
-  -c "$constraints" "plait[$extras] @ file://$wheel" >&2
+make_venv
+[ -x "$environment/bin/python" ] || .venv/bin/python -m venv --without-pip "$environment"
+.venv/bin/python -m pip --python "$environment/bin/python" install \
+  --disable-pip-version-check --use-pep517 -c python/constraints.txt \
+  "plait[$extras] @ file://$wheel" >&2

@@ -9,7 +9,8 @@
 #   server.pem, server.key    server: its certificate, for the names `server` and `localhost`
 #   token                     clients: may read, and look at streams
 #   plait.toml                server: its settings, with the token's hash and the word below
-#   spark.conf                master and workers: the word by which the processes of Spark know each other
+#   spark.conf                master and workers: the word by which the processes of Spark know each other;
+#                             nor is there a REST server, which would start programs without asking for it
 #
 # A folder that is there is left as it is: remove it to make all of them anew. Certificates last 825
 # days. The folder is its owner's alone; the files in it are for all to read, since the user of a
@@ -54,6 +55,7 @@ cat >"$made/spark.conf" <<SETTINGS
 spark.authenticate true
 spark.authenticate.secret $word
 spark.network.crypto.enabled true
+spark.master.rest.enabled false
 SETTINGS
 cat >"$made/plait.toml" <<SETTINGS
 [tls]

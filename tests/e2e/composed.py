@@ -17,7 +17,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,11 @@ def compose() -> dict[str, Any]:
 class Composed:
     """What has been started; ``server`` is where that listens."""
 
-    def __init__(self, folder: Path, *server: str) -> None:
-        """Keep all in ``folder``; the server is told ``server`` too."""
+    def __init__(self, folder: Path, more: Mapping[str, Sequence[str]]) -> None:
+        """Keep all in ``folder``; services are told ``more``, by their names."""
         self.folder = folder
         self.secrets = folder / "secrets"
-        self._more = {"server": server}
+        self._more = more
         self._services = compose()["services"]
         self._here = {
             "/run/secrets": str(self.secrets),
@@ -96,8 +96,8 @@ class Composed:
 
     def command(self, name: str) -> list[str]:
         """Say what start.sh is told."""
-        told = (*self._services[name]["command"], *self._more.get(name, ()))
-        return [self._translated(part) for part in told]
+        role, *told = (*self._services[name]["command"], *self._more.get(name, ()))
+        return [role, *map(self._translated, told)]
 
     def environment(self, name: str) -> dict[str, str]:
         """Say what the service sees, and what Python and Spark need here."""
@@ -108,6 +108,9 @@ class Composed:
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "python"),
             "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_DIRS": str(self.folder / "scratch"),
+            # Of another name than the server's, so that nothing is taken from its disk unasked.
+            **({"SPARK_LOCAL_HOSTNAME": "localhost"} if name == "worker" else {}),
             **{key: self._translated(value) for key, value in own.items()},
         }
 

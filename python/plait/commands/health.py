@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plait.commands import place
 from plait.errors import PlaitError
@@ -46,11 +46,11 @@ def _asked(told: argparse.Namespace) -> str:
     import grpc
     from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+    request = health_pb2.HealthCheckRequest(service=SERVICE)
     with _channel(told) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # its types leave the calls out
         try:
-            answer = health_pb2_grpc.HealthStub(channel).Check(
-                health_pb2.HealthCheckRequest(service=SERVICE), timeout=told.timeout
-            )
+            answer = stub.Check(request, timeout=told.timeout)
         except grpc.RpcError as error:
             raise _failure(error, told) from None
     return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))

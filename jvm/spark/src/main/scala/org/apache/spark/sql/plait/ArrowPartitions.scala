@@ -10,14 +10,15 @@ import org.apache.spark.{SimpleFutureAction, SparkEnv, SparkException, TaskConte
 /** What the task of one partition gave: its first batches, and where the rest lies.
   *
   * A task hands the driver batches up to its share of bytes; what is left of its rows goes, batch by
-  * batch, into a block on the disk of its executor, from where the driver takes it one batch at a time.
-  * So neither holds a partition, however large, in memory.
+  * batch, into blocks on the disk of its executor, from where the driver takes them one by one: with
+  * batches of 1 MiB, a partition of 100 MiB and a share of 32 MiB, four of 16 MiB and one of 4 MiB. So neither
+  * holds a partition, however large, in memory; of another host's block the driver holds all of it.
   */
-final case class PartitionBatches(first: Array[ArrowBatch], rest: Option[BlockId]) {
+final case class PartitionBatches(first: Array[ArrowBatch], rest: Seq[BlockId]) {
 
   def bytes: Long = first.map(_.message.length.toLong).sum
 
-  /** Hands each batch to `write`, and removes the block. */
+  /** Hands each batch to `write`, and removes each block once it is read. */
   def foreach(write: ArrowBatch => Unit): Unit = {
     first.foreach(write)
     rest.foreach { block =>
@@ -89,17 +90,49 @@ object ArrowPartitions {
       first += batch
       held += batch.message.length
     }
-    PartitionBatches(first.result(), if (batches.hasNext) Some(put(batches, number)) else None)
+    PartitionBatches(first.result(), put(batches, number))
   }
 
-  private def put(batches: Iterator[ArrowBatch], number: Int): BlockId = {
-    val task = TaskContext.get()
+  private def put(batches: Iterator[ArrowBatch], number: Int): Seq[BlockId] = {
+    val blocks = Seq.newBuilder[BlockId]
+    var piece = 0
+    // Invariant: the batches so far lie in `piece` blocks.
+    while (batches.hasNext) {
+      val bytes = if (piece < LastPiece) BlockBytes else Long.MaxValue
+      blocks += put(new UpTo(bytes, batches), blockOf(number, piece))
+      piece += 1
+    }
+    blocks.result()
+  }
+
+  private def put(batches: Iterator[ArrowBatch], block: BlockId): BlockId = {
     val manager = SparkEnv.get.blockManager
-    // By attempt, not by partition: two attempts may see the rows in another order.
-    val block = RDDBlockId(number, task.taskAttemptId().toInt)
-    task.addTaskFailureListener((_, _) => manager.removeBlock(block))
+    TaskContext.get().addTaskFailureListener((_, _) => manager.removeBlock(block))
     if (!manager.putIterator(block, batches, StorageLevel.DISK_ONLY, tellMaster = true))
       throw new SparkException(s"A part of the result could not be written to disk ($block).")
     block
+  }
+
+  /** By attempt, not by partition: two attempts may see the rows in another order. */
+  private def blockOf(number: Int, piece: Int): BlockId = {
+    val attempt = TaskContext.get().taskAttemptId() % (Int.MaxValue / (LastPiece + 1))
+    RDDBlockId(number, attempt.toInt * (LastPiece + 1) + piece)
+  }
+
+  /** Bytes of a block, nearly: it ends with the batch that fills it. */
+  private val BlockBytes = 16L << 20
+
+  /** Of the blocks of one task; 64 GiB come before it, and it takes all else. */
+  private val LastPiece = 4095
+
+  /** The batches of `all` up to the one that makes so many bytes. */
+  final private class UpTo(bytes: Long, all: Iterator[ArrowBatch]) extends Iterator[ArrowBatch] {
+    private var taken = 0L
+    override def hasNext: Boolean = taken < bytes && all.hasNext
+    override def next(): ArrowBatch = {
+      val batch = all.next()
+      taken += batch.message.length
+      batch
+    }
   }
 }
