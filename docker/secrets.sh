@@ -26,10 +26,10 @@ mkdir -p "$(dirname "$folder")"
 made=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$made"' EXIT
 
-# $1 is what the certificate is called, $2 what its key may do; the request is for $1.csr.
+# Makes $1.key, and $1.csr, which asks for a certificate for it by the name $1.
 key_and_request() {
-  openssl req -new -newkey rsa:3072 -nodes -subj "/CN=$1" \
-    -keyout "$made/$1.key" -out "$made/$1.csr" 2>/dev/null
+  openssl ecparam -name prime256v1 -genkey -noout -out "$made/$1.key"
+  openssl req -new -key "$made/$1.key" -subj "/CN=$1" -out "$made/$1.csr"
 }
 
 key_and_request ca
