@@ -138,7 +138,7 @@ def test_a_join_of_streams_keeps_its_rows_on_executors_in_other_processes(
     cluster: str, tmp_path: Path
 ) -> None:
     operator, streamed, wanted = run(STREAMS, cluster, tmp_path)
-    assert operator == "symmetricHashJoin 4"
+    assert operator == "plaitSymmetricHashJoin 4"
     assert streamed == wanted
     rows, pairs, *_ = map(int, streamed.split())
     assert rows > pairs > 3000
