@@ -91,6 +91,7 @@ def test_a_source_archive_carries_what_the_jar_is_built_from(
         "README.md",
         "VERSION",
         "build.sbt",
+        "docker/Dockerfile",
         "project/plugins.sbt",
         "sbt",
         "project/build.properties",
@@ -101,4 +102,4 @@ def test_a_source_archive_carries_what_the_jar_is_built_from(
     assert needed <= modes.keys()
     assert any(name.startswith("jvm/core/src/main/") for name in modes)
     assert modes["sbt"] & 0o111, "./sbt must stay executable"
-    assert [name for name in modes if re.search(r"/target/|\.jar$|\.venv", name)] == []
+    assert [name for name in modes if re.search(r"/target/|\.jar$|\.venv|docker/secrets/", name)] == []
