@@ -102,4 +102,6 @@ def test_a_source_archive_carries_what_the_jar_is_built_from(
     assert needed <= modes.keys()
     assert any(name.startswith("jvm/core/src/main/") for name in modes)
     assert modes["sbt"] & 0o111, "./sbt must stay executable"
-    assert [name for name in modes if re.search(r"/target/|\.jar$|\.venv|docker/secrets/", name)] == []
+    assert [
+        name for name in modes if re.search(r"/target/|\.jar$|\.venv|docker/secrets/", name)
+    ] == []
