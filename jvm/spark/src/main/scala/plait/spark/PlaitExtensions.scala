@@ -24,6 +24,7 @@ import plait.spark.sql.PlaitParser
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetClaims                  what hints said is used; nothing is cached yet
+  * plan normalization       KeepIdleStreams               before the optimizer takes them out
   * plan normalization       ReadTablesAnew                once a micro-batch; nothing is found in the cache yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
@@ -49,6 +50,7 @@ import plait.spark.sql.PlaitParser
   * planner strategy         StreamJoinStrategy            a node of ours
   * planner strategy         OrderedByStrategy             a node of ours
   * planner strategy         StreamClaimStrategy           a node of ours
+  * planner strategy         IdleStreamStrategy            a node of ours
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
   * resolution               WatermarkedTables             tables are known, columns not yet bound
@@ -93,6 +95,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
     extensions.injectPlannerStrategy(_ => StreamJoinStrategy)
     extensions.injectPlanNormalizationRule(_ => ForgetClaims)
+    extensions.injectPlanNormalizationRule(_ => KeepIdleStreams)
     extensions.injectPlanNormalizationRule(new ReadTablesAnew(_))
     extensions.injectPreCBORule(_ => RangeSplit)
     extensions.injectPreCBORule(_ => SplitAsOfJoin)
@@ -110,6 +113,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)
     extensions.injectPlannerStrategy(_ => StreamClaimStrategy)
+    extensions.injectPlannerStrategy(_ => IdleStreamStrategy)
     extensions.injectPlannerStrategy(_ => AsOfJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)

@@ -29,6 +29,17 @@ object StreamJoins {
   }
 
   def isOfStreams(join: Join): Boolean = join.left.isStreaming && join.right.isStreaming
+
+  /** With this said of who is to run it, whatever was said before. */
+  def hinted(join: Join, strategy: JoinStrategyHint): Join = {
+    val info = join.hint.leftHint.getOrElse(HintInfo()).copy(strategy = Some(strategy))
+    val right =
+      join.hint.rightHint.map(h => if (h.strategy.exists(isOurs)) h.copy(strategy = None) else h)
+    join.copy(hint = JoinHint(Some(info), right))
+  }
+
+  private def isOurs(strategy: JoinStrategyHint): Boolean =
+    strategy == PlaitJoinHint.SYMMETRIC_HASH || strategy == PlaitJoinHint.NO_SYMMETRIC_HASH
 }
 
 /** Hides joins of streams from Spark's check of what a stream may do. */
@@ -46,7 +57,8 @@ object RestoreStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case carrier: StreamAsOfCarrier => carrier.join
     case carrier: StreamJoinCarrier =>
-      val join = carrier.join
+      // That it is ours was decided when it was hidden from Spark's check.
+      val join = StreamJoins.hinted(carrier.join, PlaitJoinHint.SYMMETRIC_HASH)
       join.joinType match {
         case LeftExistence(_) => join.copy(left = KeptTogether(join.left))
         case _ => join

@@ -9,7 +9,7 @@ import plait.BySide
 import plait.constraint.{Solver, Term}
 import plait.interval._
 import plait.order.{Direction, Rank}
-import plait.spark.plan.{KeptTogether, OrderedBy, StreamClaim}
+import plait.spark.plan.OrderedBy
 import plait.spark.stream.{DeclaredFrontier, DeclaredRank, OrderedRows}
 import plait.spark.translate.{ConditionTranslation, OrderValue, OrderedType, TermTranslation}
 
@@ -31,31 +31,20 @@ object DeclaredFrontiers {
     }.headOption
 
   /** The orders declared of the relation that an expression comes from, each with the expression over the
-    * columns there. Nothing lies between that keeps rows, and gives them out when later ones have come.
+    * columns there.
     */
   private def declaredBelow(
       expression: Expression,
       plan: LogicalPlan
-  ): Seq[(Expression, OrderedBy)] = plan match {
-    case ordered: OrderedBy => (expression, ordered) +: declaredBelow(expression, ordered.child)
-    case Project(list, child) =>
-      val made = AttributeMap(list.collect { case a: Alias => a.toAttribute -> a.child })
-      val seen = expression.transform { case a: Attribute => made.getOrElse(a, a) }
-      if (seen.deterministic) declaredBelow(seen, child) else Nil
-    case _: SubqueryAlias | _: View | _: Filter | _: ResolvedHint | _: EventTimeWatermark |
-        _: StreamClaim | _: KeptTogether | _: Generate | _: RepartitionOperation =>
-      below(expression, plan)
-    // A stream beside a table: its rows come out in the batch in which they come.
-    case _: BinaryNode => below(expression, plan)
-    case _ => Nil
-  }
-
-  private def below(expression: Expression, plan: LogicalPlan): Seq[(Expression, OrderedBy)] =
-    plan.children.filter(_.isStreaming) match {
-      case Seq(stream) if expression.references.subsetOf(stream.outputSet) =>
-        declaredBelow(expression, stream)
+  ): Seq[(Expression, OrderedBy)] = {
+    val here = plan match {
+      case ordered: OrderedBy => Seq((expression, ordered))
       case _ => Nil
     }
+    here ++ Lineage.below(expression, plan).toSeq.flatMap { case (seen, child) =>
+      declaredBelow(seen, child)
+    }
+  }
 
   /** The rank of a row's frontier along its declared order, as one of the order's own type; None where
     * values have no ranks.

@@ -42,6 +42,9 @@ final class JoinCondition(val expression: Expression, val children: BySide[Logic
   val conjunctOf: Compare => String =
     (acrossWithSource ++ belowWithSource.left ++ belowWithSource.right).toMap.andThen(_.toString)
 
+  /** The conjunct that a comparison of both sides is. */
+  val sourceOf: Compare => Expression = acrossWithSource.toMap
+
   /** What holds for every row of a side. */
   private def filters(side: Side): Seq[Expression] =
     children(side).constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)

@@ -31,22 +31,29 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if hasJoinOfStreams(write.inputQuery) =>
       val names = operators(write.resolvedCheckpointLocation)
-      if (names(KeepCheckpoints.SparksJoin)) {
+      // Where some joins are Spark's and others ours, hints say which, and said so at the first start.
+      if (names(KeepCheckpoints.SparksJoin) && names(StreamSymmetricHashJoinExec.OperatorName))
+        write
+      else if (names(KeepCheckpoints.SparksJoin)) {
         logWarning(
           s"The checkpoint ${write.resolvedCheckpointLocation} was made with Spark's own join of streams, so the query " +
             "goes on with that. A new checkpoint would be one of Plait's join."
         )
         write.copy(inputQuery = left(write.inputQuery))
-      } else if (names(StreamSymmetricHashJoinExec.OperatorName))
+      } else if (areOurs(names))
         write.copy(inputQuery = taken(write.inputQuery))
       else write
     // Spark refuses some of them where it resolves this, which is before anything else that comes here.
     case statement: WriteToStreamStatement
         if hasJoinOfStreams(statement.inputQuery) && statement.userSpecifiedCheckpointLocation
-          .exists(operators(_)(StreamSymmetricHashJoinExec.OperatorName)) =>
+          .exists(location => areOurs(operators(location))) =>
       statement.copy(inputQuery = taken(statement.inputQuery))
     case other => other
   }
+
+  /** Where some joins are Spark's and others ours, hints say which, and said so at the first start. */
+  private def areOurs(names: Set[String]): Boolean =
+    names(StreamSymmetricHashJoinExec.OperatorName) && !names(KeepCheckpoints.SparksJoin)
 
   private def hasJoinOfStreams(plan: LogicalPlan) = plan.exists {
     case join: Join => StreamJoins.isOfStreams(join)
@@ -56,9 +63,10 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
   private def left(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
-        case carrier: StreamJoinCarrier => hinted(carrier.join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+        case carrier: StreamJoinCarrier =>
+          StreamJoins.hinted(carrier.join, PlaitJoinHint.NO_SYMMETRIC_HASH)
         case join: Join if StreamJoins.isOfStreams(join) =>
-          hinted(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+          StreamJoins.hinted(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
       }
     }
 
@@ -67,9 +75,9 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformDown {
         case carrier @ StreamJoinCarrier(join: Join, _) =>
-          carrier.copy(child = hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
+          carrier.copy(child = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
         case join: Join if StreamJoins.isOfStreams(join) && !isHinted(join) =>
-          val ours = hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
+          val ours = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
           if (join.joinType == Inner || join.joinType == Cross) ours
           else StreamJoinCarrier(ours.copy(joinType = Inner), join.joinType)
       }
@@ -77,16 +85,6 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
 
   private def isHinted(join: Join) =
     join.hint.leftHint.exists(_.strategy.contains(PlaitJoinHint.SYMMETRIC_HASH))
-
-  private def hinted(join: Join, strategy: JoinStrategyHint): Join = {
-    val info = join.hint.leftHint.getOrElse(HintInfo()).copy(strategy = Some(strategy))
-    val right =
-      join.hint.rightHint.map(h => if (h.strategy.exists(isOurs)) h.copy(strategy = None) else h)
-    join.copy(hint = JoinHint(Some(info), right))
-  }
-
-  private def isOurs(strategy: JoinStrategyHint): Boolean =
-    strategy == PlaitJoinHint.SYMMETRIC_HASH || strategy == PlaitJoinHint.NO_SYMMETRIC_HASH
 
   /** The names of the operators that have state there; none of a checkpoint that is new. */
   private def operators(checkpoint: String): Set[String] = {

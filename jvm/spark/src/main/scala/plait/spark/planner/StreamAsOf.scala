@@ -73,7 +73,11 @@ object StreamAsOf {
     }
     val compared = Join(join.left, join.right, Inner, Some(comparison(join.best)), JoinHint.NONE)
     val spec =
-      new StreamPruning(JoinToPlan(compared, Inner, keys, compared.condition), Seq(Side.Left)).spec
+      new StreamPruning(
+        JoinToPlan(compared, Inner, keys, compared.condition),
+        kept = Seq(Side.Left),
+        alone = Seq(Side.Left)
+      ).spec
     spec.copy(
       joinType = join.joinType,
       pruning = told(spec.pruning, superseding),

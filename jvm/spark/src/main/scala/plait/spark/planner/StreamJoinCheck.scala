@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
   ReplaceExpressions,
   RewriteWithExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.internal.SQLConf
@@ -38,20 +38,26 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     case _ => ()
   }
 
-  private def checkAll(plan: LogicalPlan): Unit = plan match {
-    case carrier: StreamJoinCarrier =>
-      check(carrier.join)
-      carrier.join.children.foreach(checkAll)
+  /** @param above
+    *   what waits for event time to go on, above this plan
+    */
+  private def checkAll(plan: LogicalPlan, above: Option[LogicalPlan] = None): Unit = plan match {
+    case carrier: StreamJoinCarrier => checkJoin(carrier.join, above)
     case carrier: StreamAsOfCarrier =>
-      checkAsOf(carrier.join)
-      carrier.child.children.foreach(checkAll)
-    case join: Join if StreamJoins.isTaken(join) =>
-      check(join)
-      join.children.foreach(checkAll)
-    case other => other.children.foreach(checkAll)
+      checkAsOf(carrier.join, above)
+      carrier.child.children.foreach(checkAll(_, Some(carrier.join)))
+    case join: Join if StreamJoins.isTaken(join) => checkJoin(join, above)
+    case waits @ (_: Aggregate | _: Deduplicate | _: DeduplicateWithinWatermark) =>
+      waits.children.foreach(checkAll(_, Some(waits)))
+    case other => other.children.foreach(checkAll(_, above))
   }
 
-  private def check(join: Join): Unit = {
+  private def checkJoin(join: Join, above: Option[LogicalPlan]): Unit = {
+    check(join, above)
+    join.children.foreach(checkAll(_, Some(join)))
+  }
+
+  private def check(join: Join, above: Option[LogicalPlan]): Unit = {
     val toPlan = JoinToPlan.of(join)
     val spec = StreamPruning.of(toPlan).spec
     val whys = BySide.make(side => spec.pruning(side).whyNot)
@@ -62,11 +68,25 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
         join.origin
       )
     for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join)
+    tellOfTime(spec, above, join.origin)
   }
 
+  /** Is nothing known of how late its rows may be? */
+  private def tellOfTime(spec: StreamSpec, above: Option[LogicalPlan], at: Origin): Unit =
+    for (waiting <- above if spec.outputWatermark(AnyWatermark).isEmpty)
+      tell(
+        UnboundedState.Warn,
+        s"The ${waiting.nodeName} above this ${spec.joinType.sql} join of streams learns no watermark from it, so it may never clean " +
+          "its state, or give out what waits for one: nothing bounds how late the event times are of the rows that come out",
+        at
+      )
+
+  private val AnyWatermark = 1700000000000L
+
   /** Left rows that are never answered are no join; right rows that are never dropped are a warning. */
-  private def checkAsOf(join: AsOfJoin): Unit = {
+  private def checkAsOf(join: AsOfJoin, above: Option[LogicalPlan]): Unit = {
     val spec = StreamAsOf.spec(join)
+    tellOfTime(spec, above, join.origin)
     for (why <- spec.pruning.left.whyNot)
       throw ClauseError(
         s"In this as-of join of streams left rows would wait for ever: ${why.sentence} [${why.code}]",

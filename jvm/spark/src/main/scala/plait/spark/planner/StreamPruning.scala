@@ -3,12 +3,14 @@ package plait.spark.planner
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{And, EqualTo, Expression}
+import org.apache.spark.sql.catalyst.expressions.{And, EqualTo, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 
+import plait.constraint.Term
+import plait.join.Leaving
 import plait.order._
 import plait.spark.plan.{BoundedStream, StateTtl}
-import plait.spark.side.SidePruning
+import plait.spark.side.{JoinOutput, SidePruning}
 import plait.spark.stream.{FrontierRule, StreamSpec}
 import plait.spark.translate.SideExpressions
 import plait.{BySide, Side}
@@ -26,8 +28,10 @@ import plait.{BySide, Side}
   *
   * @param kept
   *   the sides whose event times are those of the rows that come out
+  * @param alone
+  *   the sides of which rows come out that found no match
   */
-final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
+final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side]) {
   import StreamPruning._
 
   private val children = join.children
@@ -38,24 +42,36 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
   private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
 
   def spec: StreamSpec = {
-    val (orders, sides, texts) = byFormulas
-      .filter(prunesAny)
-      .orElse(bySolving)
-      .orElse(byFormulas)
-      .fold((Option.empty[BySide[Order]], unpruned, notCompared))(p =>
-        (Some(p.orders), p.sides, p.texts)
-      )
+    val found = byFormulas.filter(prunesAny).orElse(bySolving).orElse(byFormulas)
     StreamSpec(
       join.joinType,
-      sides.map(_.ranks),
-      sides.map(_.rankless),
+      found.fold(unpruned)(_.sides).map(_.ranks),
+      found.fold(unpruned)(_.sides).map(_.rankless),
       ownTimes,
-      orders.fold(BySide(FrontierRule.Unknown, FrontierRule.Unknown))(os =>
-        BySide.make(side => ruleOf(side, os(side)))
+      found.fold(BySide(FrontierRule.Unknown, FrontierRule.Unknown))(p =>
+        BySide.make(side => ruleOf(side, p.orders(side)))
       ),
-      freed(join.told(texts)),
-      new EventTimes.OfOutput(join.join.condition, children, kept).apply,
+      freed(join.told(found.fold(notCompared)(_.texts))),
+      outputWatermark(found),
       bounded
+    )
+  }
+
+  private def outputWatermark(found: Option[Pruning]): Long => Option[Long] = {
+    val c = condition.getOrElse(new JoinCondition(Literal.TrueLiteral, children))
+    def end(side: Side) = found.flatMap { p =>
+      val reached = p.orders(side.other)
+      ruleOf(side.other, reached).ofEventTime
+        .filter(_ => p.texts(side).whyNot.isEmpty)
+        .map(rule => new AloneAt(p.ends(side), reached, rule.rankFrom))
+    }
+    new OutputWatermark(
+      c.whole.term(c.expression),
+      c.whole,
+      ownTimes,
+      BySide.make(times),
+      kept,
+      side => Option.when(alone.contains(side))(end(side))
     )
   }
 
@@ -103,10 +119,21 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
       Pruning(
         choice.orders,
         BySide.make(SideExpressions.of(_, choice, c.translation)),
-        BySide.make(side => told(side, choice.orders, text.of(side)))
+        BySide.make(side => told(side, choice.orders, text.of(side))),
+        BySide.make(side => ending(c, choice.prunedBy(side)))
       )
     }
   }
+
+  /** The comparisons that the end of a reach was made of. */
+  private def ending(c: JoinCondition, bounds: Seq[ReachBound]): Term =
+    c.whole.term(
+      bounds
+        .map(bound => c.sourceOf(bound.from))
+        .distinct
+        .reduceOption(And(_, _))
+        .getOrElse(Literal.TrueLiteral)
+    )
 
   private lazy val bySolving: Option[Pruning] = condition.flatMap { c =>
     val terms = BySide.make(_ => c.whole.term(c.expression))
@@ -118,7 +145,8 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side]) {
           BySide.make(SideExpressions.solved(_, choice, c.whole)),
           BySide.make { side =>
             told(side, choice.orders, PruningText.solved(side, choice, c.expression.toString))
-          }
+          },
+          terms
         )
       }
       .filter(prunesAny)
@@ -156,12 +184,19 @@ object StreamPruning {
     join.joinType match {
       case LeftExistence(_) => Seq(Side.Left)
       case _ => Side.both
+    },
+    JoinOutput.roles(join.joinType).toSeq.flatMap { roles =>
+      Side.both.filter(side => roles(side).leaves eq Leaving.Aloud)
     }
   )
 
+  /** @param ends
+    *   what the end of a side's reach was made of
+    */
   final private case class Pruning(
       orders: BySide[Order],
       sides: BySide[SideExpressions],
-      texts: BySide[SidePruning]
+      texts: BySide[SidePruning],
+      ends: BySide[Term]
   )
 }

@@ -9,9 +9,10 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.LongType
 
 import plait.join.Rankless
+import plait.order.ReachEnd.WholeFormula
 import plait.spark.plan.StreamJoin
 import plait.spark.stream.StreamSpec
-import plait.spark.translate.{OrderValue, SolvedReachValue}
+import plait.spark.translate.{OrderValue, ReachEndValue}
 import plait.{BySide, Side}
 
 /** Gives a join of streams without an equality a key: the order line is cut into ranges of one width, and
@@ -55,7 +56,7 @@ object StreamRanges {
     val reach = spec.ranks(home.other).tail
     val (low, high) = (reach.head, reach.last)
     val isRanked = Side.both.forall(spec.rankless(_) eq Rankless.Dead)
-    if (!isRanked || low.references.isEmpty || reach.exists(isSolved)) None
+    if (!isRanked || low.references.isEmpty || !areOfOneSum(low, high)) None
     else
       samples.map(sample => widthAt(low, high, sample)).distinct match {
         case Seq(Some(width)) if width >= 0 && width <= Widest => Some(width)
@@ -63,10 +64,23 @@ object StreamRanges {
       }
   }
 
-  /** Of it nothing can be said for rows that were not tried. */
-  private def isSolved(end: Expression) = end.exists(_.isInstanceOf[SolvedReachValue])
+  /** Are both ends the same sum of values, but for a constant? Then they are as far apart for all rows. */
+  private def areOfOneSum(low: Expression, high: Expression): Boolean = {
+    val sums = Seq(low, high).map(sumsOf)
+    sums.forall(_.isDefined) && sums.flatten.flatten.distinct.size == 1
+  }
 
-  // Where the ends are not the same sum but for a constant, they differ.
+  private def sumsOf(end: Expression): Option[Seq[Set[(Expression, Int)]]] = end match {
+    case BitwiseNot(complement) => sumsOf(complement)
+    case ReachEndValue(reach, values) =>
+      val sums = reach.formulas.collect { case whole: WholeFormula =>
+        whole.terms.map { case (i, k) => (values(i).canonicalized, k) }.toSet
+      }
+      Option.when(sums.nonEmpty && sums.size == reach.formulas.size)(sums)
+    case _ => None
+  }
+
+  // Where sums are cut off at the ends of their type, they are nearer.
   private val samples = Seq(-7919L, 0L, 3L, 104L, 7919L)
   private val Widest = 1L << 60
 

@@ -18,8 +18,9 @@ import plait.spark.EventTimeFrontier
   * }}}
   *
   * Only of a side whose rows come from its source with no state between: what a join or an aggregation
-  * gives out may be older than what it has taken in. And, of event times, only where one watermark is below it: of two, as
-  * under a UNION, the later one says nothing of the other's rows. Spark's own watermark serves there.
+  * gives out may be older than what it has taken in. And, of event times, only by the watermark of the column that the
+  * side's order is made of, and not below a UNION: it says nothing of the other branch's rows. Spark's own watermark
+  * serves there.
   */
 object SeenFrontier {
   def of(side: SparkPlan, rule: FrontierRule, eventTime: EventTimeFrontier): Long =
@@ -32,14 +33,20 @@ object SeenFrontier {
       math.max(own, declared(side, rule))
     }
 
-  private def ofEventTime(side: SparkPlan, rule: FrontierRule): Long =
-    all(side).collect { case node: EventTimeWatermarkExec => node } match {
+  private def ofEventTime(side: SparkPlan, rule: FrontierRule): Long = {
+    val nodes = for {
+      column <- rule.ofEventTime.flatMap(_.from).toSeq
+      node <- all(side).collect { case node: EventTimeWatermarkExec => node }
+      if node.eventTime.exprId == column
+    } yield node
+    nodes match {
       case Seq(node) if node.eventTimeStats.value.count > 0 =>
         // As Spark counts: in milliseconds, and later rows are after it.
         val watermark = node.eventTimeStats.value.max - node.delayMs
         rule.atEventTime(watermark * 1000 + 1)
       case _ => Long.MinValue
     }
+  }
 
   private def declared(side: SparkPlan, rule: FrontierRule): Long =
     rule.declared

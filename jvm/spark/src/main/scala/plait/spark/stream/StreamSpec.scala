@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{ExprId, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.execution.SparkPlan
 
@@ -77,6 +77,9 @@ object FrontierRule {
 
 /** The least rank of the rows whose event time is at least something. */
 trait EventTimeRank {
+
+  /** The one column whose watermark the event time is known by, if there is one. */
+  def from: Option[ExprId]
   def rankFrom(micros: Long): Long
 }
 

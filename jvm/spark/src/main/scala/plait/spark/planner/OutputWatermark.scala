@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+
+import plait.constraint.{Solver, Term}
+import plait.interval._
+import plait.order.{Direction, Order, Rank}
+import plait.spark.translate.ConditionTranslation
+import plait.{BySide, Side}
+
+/** What a later output of a join is after, if later rows of both sides are after something.
+  *
+  * {{{
+  * r.ts BETWEEN l.ts AND l.ts + 1 hour        rows of both sides are after 12:00
+  *   a left row may wait for a right one      l.ts after 11:00
+  *   a right row waits for no left one        r.ts after 12:00        so 11:00
+  * }}}
+  *
+  * A row that comes out in pairs only is in none that the condition rules out. One that comes out alone does so when its
+  * wait is over, and what ends its wait may be less than the condition says: [[AloneAt]] tells of that.
+  *
+  * @param whole
+  *   the condition
+  * @param own
+  *   the event times of each side's columns
+  * @param known
+  *   what later rows of a side are known to have after the watermark: its own event times, or what is equal to
+  *   the other's
+  * @param kept
+  *   the sides whose event times are in the output
+  * @param alone
+  *   of a side whose rows come out alone; None: what ends their wait is not known
+  */
+final class OutputWatermark(
+    whole: Term,
+    translation: ConditionTranslation,
+    own: BySide[Seq[Expression]],
+    known: BySide[Seq[Expression]],
+    kept: Seq[Side],
+    alone: Side => Option[Option[AloneAt]]
+) extends (Long => Option[Long]) {
+  private val ownTerms: BySide[Seq[Term]] = own.map(_.map(translation.term))
+  private val knownTerms: BySide[Seq[Term]] = known.map(_.map(translation.term))
+  private lazy val solver =
+    new Solver(whole, Side.both.flatMap(side => ownTerms(side) ++ knownTerms(side)).distinct)
+
+  /** @param watermark
+    *   in milliseconds, as the result; None: nothing is known
+    */
+  def apply(watermark: Long): Option[Long] = {
+    val micros = watermark * 1000 + 1
+    val least = kept.flatMap(side => ownTerms(side).map(leastOf(_, side, micros)))
+    // The event times that no row of the output has say nothing.
+    if (least.isEmpty) Some(watermark)
+    else Option.when(least.forall(_.isDefined))(math.floorDiv(least.flatten.min - 1, 1000L))
+  }
+
+  /** The least that a row of `side` has that waits for rows of the other to come, or comes itself. */
+  private def leastOf(time: Term, side: Side, micros: Long): Option[Long] =
+    (alone(side) match {
+      case None => leastInPairs(time, side, micros)
+      case Some(end) => end.flatMap(_.least(time, micros))
+    }).map(math.min(_, micros)).filter(_ > OutputWatermark.LongAgo)
+
+  private def leastInPairs(time: Term, side: Side, micros: Long): Option[Long] = {
+    val state = solver.initial
+    for (other <- knownTerms(side.other)) {
+      val i = solver.index(other)
+      state(i) = state(i).intersect(EventTimes.since(micros))
+    }
+    if (!solver.narrow(state)) Some(micros)
+    else
+      state(solver.index(time)).values.lower match {
+        case Bound.Unbounded => None
+        case bound => Rank.of(time.domain).map(_.low(bound))
+      }
+  }
+}
+
+object OutputWatermark {
+
+  /** The least times of a type are no promise. */
+  private val LongAgo = Long.MinValue / 2
+}
+
+/** When a row that found no match comes out: with the other side's frontier past the end of its reach, as the join has
+  * stored that. The least time of a row that has not come out is looked for by halving: a row waits if
+  * one of its time or before may reach the frontier.
+  *
+  * @param condition
+  *   what the end of the reach was made of
+  * @param reached
+  *   the order of the other side
+  * @param frontier
+  *   the rank of that order that later rows are not before, if they are after a time in microseconds
+  */
+final class AloneAt(condition: Term, reached: Order, frontier: Long => Long) {
+  private val rank = Rank.of(reached.term.domain)
+
+  def least(time: Term, micros: Long): Option[Long] = {
+    val solver = new Solver(condition, Seq(time, reached.term).distinct)
+    val at = frontier(micros)
+    def isOver(latest: Long): Boolean = {
+      val state = solver.initial
+      val i = solver.index(time)
+      state(i) = state(i).intersect(AloneAt.until(latest))
+      !solver.narrow(state) || endOf(state(solver.index(reached.term))) < at
+    }
+    if (at == Long.MinValue) None
+    else if (isOver(micros)) Some(micros)
+    else
+      steps.map(micros - _).find(isOver).map { over =>
+        var (low, high) = (over, micros)
+        // Invariant: rows up to `low` have come out, of those up to `high` some may not have.
+        while (high - low > 1) {
+          val middle = low + (high - low) / 2
+          if (isOver(middle)) low = middle else high = middle
+        }
+        high
+      }
+  }
+
+  private def endOf(possible: Possible): Long = rank.fold(Long.MaxValue) { rank =>
+    if (possible.values.isEmpty) Long.MinValue
+    else
+      reached.direction match {
+        case Direction.Ascending => rank.high(possible.values.upper)
+        case Direction.Descending => ~rank.low(possible.values.lower)
+      }
+  }
+
+  private def steps = Iterator.iterate(1000000L)(_ * 4).takeWhile(_ < (1L << 60))
+}
+
+private object AloneAt {
+
+  /** A time of at most so many microseconds. */
+  private def until(micros: Long): Possible = Possible(
+    IntervalSet.of(Seq(Interval.Span(Bound.Unbounded, Bound.Closed(Rational(micros))))),
+    Specials.None
+  )
+}

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples and oracle: what joins of streams take for granted of time, and what they promise.
+
+Oracle: stock Spark's answer to the same query over all rows, as tables.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.conftest import QUICK
+from tests.python.queries import settings
+from tests.python.streams import END, QUICK_FILES, Feed, Progress, Row, custom, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from tests.python.frames import Rows
+
+pytestmark = pytest.mark.spark
+
+OFF = {"spark.plait.enabled": False}
+HOUR = 3600
+LATER = 10 * END
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    own = spark.newSession()
+    with settings(own, QUICK | QUICK_FILES | {"spark.sql.session.timeZone": "UTC"}):
+        yield own
+
+
+class Streams:
+    """Feeds by name, each with a watermark or without, and a query over them."""
+
+    def __init__(self, session: SparkSession, folder: Path, query: str, **delays: int | None):
+        self.session, self.folder, self.query = session, folder, query
+        self.feeds = {name: Feed(folder / name, delay) for name, delay in delays.items()}
+
+    def add(self, **rows: list[Row]) -> None:
+        for name, feed in self.feeds.items():
+            if name in rows:
+                feed.add(rows[name])
+
+    def end(self) -> None:
+        """Two rows a stream, so much later that everything before them is settled."""
+        for time in (LATER, 2 * LATER):
+            for i, feed in enumerate(self.feeds.values()):
+                feed.add([(-1 - i, -1 - i, time, time)])
+
+    def df(self) -> DataFrame:
+        sides = {name: feed.df(self.session) for name, feed in self.feeds.items()}
+        return self.session.sql(self.query, **sides)
+
+    def run(self) -> Progress:
+        return run(self.df(), self.folder)
+
+    def output(self) -> Rows:
+        return settled(self.session.read.schema(self.df().schema).parquet(f"{self.folder}/out"))
+
+    def expected(self) -> Rows:
+        with settings(self.session, OFF):
+            tables = {}
+            for name, feed in self.feeds.items():
+                rows = self.session.read.schema("id INT, k INT, s INT, v INT")
+                table = rows.json(str(feed.folder)).selectExpr("*", "timestamp_seconds(s) AS ts")
+                tables[name] = table
+            return settled(self.session.sql(self.query, **tables))
+
+    def holds(self) -> None:
+        assert self.output() == self.expected()
+        assert sum(self.output().values()) > 0
+
+
+def settled(df: DataFrame) -> Rows:
+    """The rows that are not of the streams' ends."""
+    last = datetime.fromtimestamp(LATER, UTC).replace(tzinfo=None)
+    return Counter(
+        row
+        for row in map(tuple, df.collect())
+        if not any(
+            (isinstance(v, datetime) and v >= last) or (isinstance(v, int) and v < 0) for v in row
+        )
+    )
+
+
+def dropped(progress: Progress) -> int:
+    return sum(o["numRowsDroppedByWatermark"] for p in progress for o in p["stateOperators"])
+
+
+def hourly(streams: Streams, hours: int = 6) -> None:
+    """A row an hour a side, of which every third has a partner."""
+    for h in range(1, hours + 1):
+        at = h * HOUR
+        streams.add(l=[(h, h, at, h)], r=[(h, h if h % 3 == 0 else -5, at + 60, h)])
+    streams.end()
+
+
+COUNTED = "SELECT w.start AS s, count(*) AS c FROM ({}) GROUP BY w"
+WITHIN_TEN = "r.ts BETWEEN l.ts AND l.ts + INTERVAL 10 HOURS"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        f"{WITHIN_TEN} AND date_trunc('HOUR', r.ts) = date_trunc('HOUR', l.ts)",
+        f"{WITHIN_TEN} AND unix_timestamp(r.ts) - unix_timestamp(l.ts) <= 60",
+        f"{WITHIN_TEN} AND (r.ts < l.ts + INTERVAL 1 HOUR OR r.ts < l.ts + INTERVAL 2 HOUR)",
+        "r.v BETWEEN l.v AND l.v + 3 AND r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR",
+        "r.ts >= l.ts + INTERVAL 4 HOURS AND r.ts <= l.ts + INTERVAL 1 HOUR",
+    ],
+)
+def test_no_row_that_still_waits_is_late_for_what_comes_above(
+    session: SparkSession, tmp_path: Path, condition: str
+) -> None:
+    hint = "/*+ ORDERED(l, v), ORDERED(r, v) */" if "r.v" in condition else ""
+    query = COUNTED.format(
+        f"""SELECT {hint} window(l.ts, '10 minutes') AS w FROM {{l}} l
+        LEFT JOIN {{r}} r ON l.k = r.k AND {condition}"""
+    )
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    hourly(streams)
+    progress = streams.run()
+    assert dropped(progress) == 0
+    # Where an order that was declared ends a wait, no time is promised, so all is still to come.
+    if not hint:
+        streams.holds()
+
+
+@pytest.mark.parametrize("how", ["", "LEFT"])
+def test_windows_that_are_equal_carry_their_watermark_on(
+    session: SparkSession, tmp_path: Path, how: str
+) -> None:
+    side = "(SELECT window(ts, '10 minutes') AS w, k FROM {{{}}})"
+    query = f"""SELECT w.start AS s, count(*) AS c FROM (
+        SELECT a.w FROM {side.format("l")} a {how} JOIN {side.format("r")} b
+        ON a.k = b.k AND a.w = b.w) GROUP BY w"""
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    hourly(streams)
+    streams.run()
+    streams.holds()
+
+
+def test_a_watermark_of_one_side_of_an_equality_is_one_of_both(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = COUNTED.format(
+        """SELECT window(r.ts, '10 minutes') AS w FROM {l} l
+        JOIN {r} r ON l.k = r.k AND l.ts = r.ts - INTERVAL 0 SECONDS AND l.ts = r.ts"""
+    )
+    streams = Streams(session, tmp_path, query, l=None, r=0)
+    for h in range(1, 5):
+        streams.add(l=[(h, h, h * HOUR, h)], r=[(h, h, h * HOUR, h)])
+    streams.end()
+    streams.run()
+    streams.holds()
+
+
+def test_what_an_aggregation_gives_out_is_not_as_late_as_its_watermark(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    streams = Streams(
+        session,
+        tmp_path,
+        """WITH a AS (
+            SELECT k, h, count(*) AS c FROM (SELECT *, date_trunc('HOUR', ts) AS h FROM {l})
+            GROUP BY window(ts, '12 hours'), k, h)
+        SELECT a.k, a.h, a.c, r.id FROM a
+        JOIN {r} r ON a.k = r.k AND r.ts BETWEEN a.h AND a.h + INTERVAL 2 HOURS""",
+        l=0,
+        r=0,
+    )
+    for h in range(1, 40, 6):
+        rows: list[Row] = [(10 * h + i, 1, (h + i) * HOUR + 60, 0) for i in range(6)]
+        streams.add(l=rows, r=[(id_, k, s + 60, v) for id_, k, s, v in rows])
+    streams.end()
+    with settings(session, {"spark.plait.stream.unbounded-state": "allow"}):
+        progress = streams.run()
+    assert dropped(progress) == 0
+    streams.holds()
+
+
+def test_a_branch_of_a_union_that_is_idle_changes_nothing(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = """SELECT a.id, r.id AS r FROM (SELECT * FROM {u} UNION ALL SELECT * FROM {l}) a
+        JOIN {r} r ON a.k = r.k AND r.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR"""
+    streams = Streams(session, tmp_path, query, u=None, l=0, r=0)
+    streams.add(u=[(1, 1, HOUR, 1)], l=[(11, 1, HOUR, 1)], r=[(21, 1, HOUR + 300, 1)])
+    streams.add(l=[(12, 1, 50 * HOUR, 1)], r=[(22, 1, 50 * HOUR, 1)])
+    streams.add(l=[(13, 1, 51 * HOUR, 1)], r=[(23, 1, 51 * HOUR, 1)])
+    first = streams.run()
+    streams.add(l=[(14, 1, 52 * HOUR, 1)], r=[(24, 1, 52 * HOUR, 1)])
+    streams.run()
+    streams.add(u=[(2, 1, HOUR + 120, 1)])
+    last = streams.run()
+    assert custom(first + last, "leftRowsLate") == 0
+    streams.holds()
+
+
+@pytest.mark.parametrize("frontier", ["query", "side"])
+def test_the_watermark_of_one_column_says_nothing_of_another(
+    session: SparkSession, tmp_path: Path, frontier: str
+) -> None:
+    streams = Streams(
+        session,
+        tmp_path,
+        """SELECT l.id, r.id AS r FROM (SELECT id, k, other FROM {l}) l
+        LEFT JOIN {r} r ON l.k = r.k AND l.other = r.ts""",
+        l=None,
+        r=0,
+    )
+    for h in range(1, 6):
+        streams.add(l=[(h, 1, h * HOUR, 5 * HOUR)], r=[(h, 1 + h % 2, h * HOUR, h)])
+    streams.end()
+    reader = session.readStream.schema("id INT, k INT, s INT, v INT").option(
+        "maxFilesPerTrigger", 1
+    )
+    ahead = reader.json(str(streams.feeds["l"].folder)).selectExpr(
+        "*", "timestamp_seconds(s) AS other", "timestamp_seconds(s + v) AS ts"
+    )
+    sides = {"l": ahead.withWatermark("ts", "0 seconds"), "r": streams.feeds["r"].df(session)}
+    with settings(session, {"spark.plait.stream.frontier": frontier}):
+        df = session.sql(streams.query, **sides)
+        progress = run(df, tmp_path)
+    assert custom(progress, "leftRowsLate") == 0
+    found = settled(session.read.schema(df.schema).parquet(f"{tmp_path}/out"))
+    assert found == Counter((h, h if h % 2 == 0 else None) for h in range(1, 6))
+
+
+@pytest.mark.parametrize("frontier", ["query", "side"])
+def test_a_stream_without_a_watermark_is_not_late_by_that_of_another_branch(
+    session: SparkSession, tmp_path: Path, frontier: str
+) -> None:
+    query = """SELECT a.id, r.id AS r FROM (SELECT * FROM {l} UNION ALL SELECT * FROM {u}) a
+        JOIN {r} r ON a.k = r.k AND r.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR"""
+    streams = Streams(session, tmp_path, query, l=0, u=None, r=0)
+    for h in range(1, 4):
+        streams.add(
+            l=[(h, 1, (h + 20) * HOUR, h)],
+            u=[(100 + h, 1, h * HOUR, h)],
+            r=[(h, 1, h * HOUR + 300, h)],
+        )
+    with settings(session, {"spark.plait.stream.frontier": frontier}):
+        streams.run()
+    streams.holds()
+
+
+def test_a_query_of_which_a_hint_leaves_one_join_to_spark_goes_on(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = """SELECT a.l, a.r, x.id FROM (
+            SELECT /*+ NO_SYMMETRIC_HASH(r) */ l.id AS l, r.id AS r, l.k, l.ts FROM {l} l
+            JOIN {r} r ON l.k = r.k AND r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR) a
+        JOIN {x} x ON a.k = x.k AND x.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR"""
+    streams = Streams(session, tmp_path, query, l=0, r=0, x=0)
+    for h in range(1, 3):
+        at = h * HOUR
+        streams.add(l=[(h, 1, at, h)], r=[(h, 1, at, h)], x=[(h, 1, at, h)])
+        progress = streams.run()
+        names = {o["operatorName"] for o in progress[-1]["stateOperators"]}
+        assert names == {"plaitSymmetricHashJoin", "symmetricHashJoin"}
+    streams.holds()
+
+
+def test_a_reach_that_is_not_as_wide_for_all_rows_is_not_cut_into_ranges(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = """SELECT l.id, r.id AS r FROM {l} l JOIN {r} r ON r.ts BETWEEN l.ts AND
+        CASE WHEN l.ts < TIMESTAMP'1970-01-02' THEN l.ts ELSE l.ts + INTERVAL 10 HOURS END"""
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    for h in (1, 30, 31):
+        streams.add(l=[(h, 1, h * HOUR, h)], r=[(h, 1, h * HOUR, h), (h + 1, 1, h * HOUR + 60, h)])
+    streams.run()
+    streams.holds()
+
+
+def test_a_query_that_was_made_with_plait_on_is_plaits_when_it_starts(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = f"SELECT l.id FROM {{l}} l LEFT ANTI JOIN {{r}} r ON l.k = r.k AND {WITHIN_TEN}"
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    hourly(streams, 3)
+    df = streams.df()
+    with settings(session, OFF):
+        run(df, tmp_path)
+    streams.holds()
