@@ -73,7 +73,9 @@ def test_there_is_a_row_for_each_batch_and_side() -> None:
         rows_late=1,
         rows_stored=2,
         rows_pruned=1,
+        rows_evicted=0,
         pairs=0,
+        largest_key=None,
         frontier=NOON,
         lag=timedelta(minutes=30),
         state_bytes=4096,
@@ -135,11 +137,28 @@ def test_printed_it_is_a_table() -> None:
     assert str(plait.stream_report([])) == "No batch has run yet."
 
 
+EVICTED = """
+batch join side  rows in late stored pruned evicted pairs frontier lag state bytes    ms
+    0    0 left        9    0      3      0       6     0                    4,096 1,234
+    0    0 right       5    0      5      0       0     0                    4,096 1,234
+"""
+
+
+def test_rows_of_keys_that_had_too_many_have_a_column_if_there_are_any() -> None:
+    limited = join((9, 0, 3, 0, 0), (5, 0, 5, 0, 0))
+    limited["customMetrics"] |= {"leftRowsEvicted": 6, "leftLargestKey": 7, "rightRowsEvicted": 0}
+    report = plait.stream_report([progress(0, limited)])
+    assert str(report) == EVICTED.strip("\n")
+    assert report._repr_html_().count("<td>") == 2 * 13
+    assert [(side.rows_evicted, side.largest_key) for side in report] == [(6, 7), (0, None)]
+
+
 def test_a_notebook_shows_a_table_of_html() -> None:
     html = plait.stream_report([FIRST])._repr_html_()
     assert html.count("<tr>") == 3
     assert "<th>rows in</th>" in html
     assert "<td>right</td><td>5</td>" in html
+    assert "<td>" not in plait.stream_report([])._repr_html_()
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

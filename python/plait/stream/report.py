@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import escape
-from itertools import groupby
+from itertools import compress, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,12 +45,14 @@ class StreamSide:
     """One side of one join in one batch.
 
     ``rows_late`` came behind the frontier of their side; ``rows_stored`` wait after the batch;
-    ``rows_pruned`` were proved dead in it; ``pairs`` are the matches found by looking for partners
-    among the rows of this side. No later row of the side is before ``frontier``, which is None
-    before it is known, and OVER once a side that is bounded has come to its end; ``lag`` is how
-    far a time lies behind the newest event time that Spark has told of until then (of several
-    streams it tells one). ``state_bytes`` is what the state store holds of both sides, ``duration``
-    what the whole batch took.
+    ``rows_pruned`` were proved dead in it, ``rows_evicted`` were forgotten though they might still
+    match; ``pairs`` are the matches found by looking for partners among the rows of this side, and
+    ``largest_key`` the most of its rows of one key that came or were looked at (None of an as-of
+    join). No later row of the side is before ``frontier``, which is None before it is known, and
+    OVER once a side that is bounded has come to its end; ``lag`` is how far a time lies behind the
+    newest event time that Spark has told of until then (of several streams it tells one).
+    ``state_bytes`` is what the state store holds of both sides, ``duration`` what the whole batch
+    took.
     """
 
     batch: int
@@ -61,7 +63,9 @@ class StreamSide:
     rows_late: int
     rows_stored: int
     rows_pruned: int
+    rows_evicted: int
     pairs: int
+    largest_key: int | None
     frontier: Frontier
     lag: timedelta | None
     state_bytes: int
@@ -92,20 +96,21 @@ class StreamReport:
     def __str__(self) -> str:
         if not self.sides:
             return "No batch has run yet."
-        lines = [HEAD, *map(cells, self.sides)]
+        lines = table(self.sides)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             " ".join(
-                cell.ljust(width) if i in TEXTS else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+                cell.ljust(width) if name in TEXTS else cell.rjust(width)
+                for name, cell, width in zip(lines[0], line, widths, strict=True)
             ).rstrip()
             for line in lines
         )
 
     def _repr_html_(self) -> str:
-        lines = [("th", HEAD), *(("td", cells(side)) for side in self.sides)]
+        head, *lines = table(self.sides)
         rows = (
-            "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in line) for kind, line in lines
+            "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in line)
+            for kind, line in [("th", head), *(("td", line) for line in lines)]
         )
         return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>"
 
@@ -122,10 +127,11 @@ class StreamReport:
 
 
 HEAD = (
-    *("batch", "join", "side", "rows in", "late", "stored", "pruned", "pairs"),
+    *("batch", "join", "side", "rows in", "late", "stored", "pruned", "evicted", "pairs"),
     *("frontier", "lag", "state bytes", "ms"),
 )
-TEXTS = (2, 8)  # flush left
+TEXTS = ("side", "frontier")  # flush left
+WHERE_ANY = ("evicted",)  # columns that are left out if they say 0 throughout
 
 
 def stream_report(query: StreamingQuery | Sequence[Progress]) -> StreamReport:
@@ -255,7 +261,10 @@ def _side(
         rows_late=metrics[f"{side}RowsLate"],
         rows_stored=metrics[f"{side}RowsStored"],
         rows_pruned=metrics[f"{side}RowsPruned"],
+        # Of a version that could not limit keys there is none.
+        rows_evicted=metrics.get(f"{side}RowsEvicted", 0),
         pairs=metrics[f"pairsByProbing{side.capitalize()}"],
+        largest_key=metrics.get(f"{side}LargestKey"),
         frontier=frontier,
         lag=lag,
         state_bytes=operator["memoryUsedBytes"],
@@ -263,12 +272,22 @@ def _side(
     )
 
 
+def table(sides: Sequence[StreamSide]) -> list[tuple[str, ...]]:
+    """Return the lines of the table, the names of its columns first."""
+    lines = [cells(side) for side in sides]
+    shown = [
+        name not in WHERE_ANY or any(line[i] != "0" for line in lines)
+        for i, name in enumerate(HEAD)
+    ]
+    return [tuple(compress(line, shown)) for line in (HEAD, *lines)]
+
+
 def cells(side: StreamSide) -> tuple[str, ...]:
     """Return the texts of a row of the table."""
-    numbers = (side.rows_in, side.rows_late, side.rows_stored, side.rows_pruned, side.pairs)
+    rows = (side.rows_in, side.rows_late, side.rows_stored, side.rows_pruned, side.rows_evicted)
     return (
         *(str(side.batch), str(side.join), side.side),
-        *(f"{number:,}" for number in numbers),
+        *(f"{number:,}" for number in (*rows, side.pairs)),
         _frontier_text(side.frontier),
         "" if side.lag is None else str(timedelta(seconds=round(side.lag.total_seconds()))),
         f"{side.state_bytes:,}",

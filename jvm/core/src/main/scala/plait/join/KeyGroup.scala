@@ -29,6 +29,13 @@ class KeyGroup {
   /** The rows of a side that has [[KeyGroup.Many]]. */
   final def run(side: Side): Run = if (side eq Side.Left) leftRun else rightRun
 
+  /** How many rows of a side there are. */
+  final def count(side: Side): Int = sole(side) match {
+    case KeyGroup.None => 0
+    case KeyGroup.Many => run(side).size
+    case _ => 1
+  }
+
   /** @param ranks
     *   the rank of each entry
     */

@@ -13,6 +13,7 @@ import plait.join.Leaving
   * takeExpired()          the rows of segments that are too old
   * restore(wanted)        reads the chunks that hold a wanted hash and meet its ranks
   * mark(place)            one bit of a row: it has matched, or, as MarkMeans says, it is gone
+  * remove(place)          the row leaves, whatever it reaches
   * append(rows)           a new segment; nothing is read
   * takeDead(frontier)     reads the chunks of which some rows die, and no others
   * merge()                four small segments become one
@@ -37,6 +38,8 @@ final class StoredRows[R >: Null <: AnyRef](
   // Bits that were read or set in this batch, by segment and chunk.
   private val bits = new mutable.LongMap[Array[Long]]
   private val changedBits = mutable.Set.empty[Long]
+  // Rows that are removed where a bit cannot say so, by segment and chunk.
+  private val without = new mutable.LongMap[mutable.BitSet]
   private var removed = 0L
   private var expired = 0L
 
@@ -127,17 +130,32 @@ final class StoredRows[R >: Null <: AnyRef](
 
   /** The row has matched, or is gone. */
   def mark(place: Long): Unit = {
+    setBit(place)
+    if (marks.removes) {
+      uncount(place)
+      removed += 1
+    }
+  }
+
+  /** The row is not there any more, for another reason than that nothing can match it. */
+  def remove(place: Long): Unit = {
+    if (marks.removes) setBit(place)
+    else without.getOrElseUpdate(Place.chunkOf(place), mutable.BitSet.empty) += Place.row(place)
+    uncount(place)
+  }
+
+  private def setBit(place: Long): Unit = {
     val chunk = Place.chunkOf(place)
     bits(chunk) =
       ChunkBits.withBit(bitsOf(Place.segment(place), Place.chunk(place)), Place.row(place))
     changedBits += chunk
-    if (marks.removes) {
-      val segment = segments(Place.segment(place))
-      segment.live(Place.chunk(place)) -= 1
-      segment.isChanged = true
-      live -= 1
-      removed += 1
-    }
+  }
+
+  private def uncount(place: Long): Unit = {
+    val segment = segments(Place.segment(place))
+    segment.live(Place.chunk(place)) -= 1
+    segment.isChanged = true
+    live -= 1
   }
 
   /** Stores the rows, none of which is dead, and writes what was marked. Places are invalid from here on. */
@@ -153,15 +171,22 @@ final class StoredRows[R >: Null <: AnyRef](
   }
 
   private def saveMarks(): Unit = {
-    for (chunk <- changedBits) {
+    for (chunk <- changedBits ++ without.keySet) {
       val place = chunk * Place.MostRows
-      val segment = segments(Place.segment(place))
-      val c = Place.chunk(place)
-      if (segment.live(c) > 0) store.saveBits(segment.id, c, bits(chunk))
-      else removeChunk(segment, c)
+      val (s, c) = (Place.segment(place), Place.chunk(place))
+      if (segments(s).live(c) == 0) removeChunk(segments(s), c)
+      else if (without.contains(chunk)) rewriteWithout(without(chunk), s, c)
+      else store.saveBits(segments(s).id, c, bits(chunk))
     }
     changedBits.clear()
     bits.clear()
+    without.clear()
+  }
+
+  private def rewriteWithout(rows: mutable.BitSet, s: Int, c: Int): Unit = {
+    val chunk = store.chunk(segments(s).id, c)
+    val set = bitsOf(s, c)
+    rewriteChunk(segments(s), c, chunk, set)(i => isLive(chunk, i, set) && !rows(i))
   }
 
   private def removeChunk(segment: Segment, c: Int): Unit = {
@@ -313,7 +338,10 @@ final class StoredRows[R >: Null <: AnyRef](
   private def closeChunk(): Unit = {
     val segment = segments(atSegment)
     if (keptRows == 0) removeChunk(segment, atChunk)
-    else if (keptRows <= segment.rows(atChunk) / 2) rewriteChunk(segment)
+    else if (keptRows <= segment.rows(atChunk) / 2)
+      rewriteChunk(segment, atChunk, reading, readingBits) { i =>
+        isLive(reading, i, readingBits) && !leaves(segment, reading.end(i))
+      }
     else {
       segment.live(atChunk) = keptRows
       segment.minEnd(atChunk) = keptLeastEnd
@@ -322,18 +350,19 @@ final class StoredRows[R >: Null <: AnyRef](
     reading = null
   }
 
-  private def rewriteChunk(segment: Segment): Unit = {
+  private def rewriteChunk(segment: Segment, c: Int, chunk: Chunk[R], set: Array[Long])(
+      isKept: Int => Boolean
+  ): Unit = {
     val builder = store.builder
     val kept = new ChunkBits
-    for (i <- 0 until reading.size)
-      if (isLive(reading, i, readingBits) && !leaves(segment, reading.end(i))) {
-        if (ChunkBits.isSet(readingBits, i)) kept.set(builder.summary.rows)
-        builder.add(reading.hash(i), reading.rank(i), reading.end(i), reading.row(i))
-      }
-    segment.describe(atChunk, builder.summary)
-    builder.put(segment.id, atChunk)
-    if (!kept.isEmpty) store.saveBits(segment.id, atChunk, kept.taken())
-    else if (readingBits != null) store.removeBits(segment.id, atChunk)
+    for (i <- 0 until chunk.size if isKept(i)) {
+      if (ChunkBits.isSet(set, i)) kept.set(builder.summary.rows)
+      builder.add(chunk.hash(i), chunk.rank(i), chunk.end(i), chunk.row(i))
+    }
+    segment.describe(c, builder.summary)
+    builder.put(segment.id, c)
+    if (!kept.isEmpty) store.saveBits(segment.id, c, kept.taken())
+    else if (store.bits(segment.id, c) != null) store.removeBits(segment.id, c)
   }
 
   /** Puts small segments together. */

@@ -31,6 +31,8 @@ import plait.{BySide, Side}
   *   3. Rows of one key and rank: only the last by `precedence` can be picked.
   *   4. First right rows are stored and superseded, then left rows are answered, and only then right rows
   *      are dropped.
+  *   5. A left row that is too many of its key is answered at once, by the right rows that are there. A right
+  *      row that is too many is still picked in this batch.
   *
   * @param frontiers
   *   of each side after the batch
@@ -38,6 +40,8 @@ import plait.{BySide, Side}
   *   where rows lie during the batch
   * @param precedence
   *   which of two right rows of one key and rank is picked: the later
+  * @param limit
+  *   of the rows that a side may store of a key
   */
 final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     readers: BySide[Q],
@@ -46,7 +50,8 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     stored: BySide[StoredRows[R]],
     superseding: Superseding,
     precedence: Comparator[_ >: R],
-    frontiers: BySide[Long]
+    frontiers: BySide[Long],
+    limit: Option[KeyLimit[R]] = None
 ) {
   // What a side's rows were pruned with is a promise of the other's.
   private val before = stored.flip.map(_.frontier)
@@ -63,6 +68,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   def frontier(side: Side): Long = before(side)
 
   def waiting(side: Side): Long = stored(side).size
+
+  /** How many rows of a side have left because of the limit. */
+  def evicted(side: Side): Long = rowsOf(side).evicted
 
   /** A row of the batch. A left row that reaches nothing is answered in this batch. */
   def add(side: Side, row: R): Arrival = {
@@ -92,11 +100,12 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** Stores and drops what has come to that; the rows to be joined are known then. */
   def run(): Unit = {
     expire()
+    keepLeft()
     answer()
     restoreRight()
     if (superseding ne Superseding.Never) supersede()
+    keepRightWithinLimit()
     storeRight()
-    keepLeft()
     dropRight()
     for (side <- Side.both) {
       stored(side).merge()
@@ -112,9 +121,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   // What the left rows that are answered, and the keys of new right rows, want of the right store.
   private val wanted = new Wanted
 
-  /** Left rows whose reach the right frontier has passed. */
+  /** Left rows whose reach the right frontier has passed, and those that may not wait. */
   private def answer(): Unit = {
-    for (i <- 0 until left.size if isFinal(left.end(i))) {
+    for (i <- 0 until left.size if isFinal(left.end(i)) || left.isEvicted(i)) {
       answered.add(left.handle(i), left.rank(i))
       wanted.add(left.hash(i), left.low(i), left.end(i))
     }
@@ -151,8 +160,41 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if (frontiers.right == Frontier.Over) stored.left.takeUnmatchedOfAll()
     else stored.left.takeUnmatched(frontiers.right)
 
+  /** Those that wait of the keys that gain rows. */
+  private def restoreLeft(): Unit = {
+    val gaining = new Wanted
+    for (i <- 0 until left.size) gaining.add(left.hash(i), Long.MinValue, Long.MaxValue)
+    gaining.sort()
+    stored.left.restore(
+      gaining,
+      (row, hash, rank, end, _, place) =>
+        if (!isFinal(end)) {
+          readers.left.read(row)
+          left.add(hash, rank, readers.left.low, end, pages.left.put(row), place)
+        }
+    )
+  }
+
+  /** @param waits
+    *   whether a row with this end stays after the batch
+    */
+  private def keepWithinLimit(side: Side, limit: KeyLimit[R])(waits: Long => Boolean): Unit = {
+    val rows = rowsOf(side)
+    for (i <- limit.excess(side, rows.keyed(waits, keyOf(side, _)), pages(side))) {
+      rows.evict(i)
+      if (rows.place(i) != Place.New) stored(side).remove(rows.place(i))
+    }
+  }
+
+  private def rowsOf(side: Side): AsOfRows = if (side eq Side.Left) left else right
+
+  private def keyOf(side: Side, i: Int): KeyGroup = {
+    readers(side).read(pages(side).get(rowsOf(side).handle(i)))
+    keys.claim(readers(side))
+  }
+
   private def restoreRight(): Unit = {
-    if (superseding ne Superseding.Never)
+    if ((superseding ne Superseding.Never) || limit.isDefined)
       for (i <- 0 until right.size) wanted.add(right.hash(i), Long.MinValue, Long.MaxValue)
     wanted.sort()
     stored.right.restore(
@@ -177,9 +219,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private def groups: mutable.Map[KeyGroup, ArrayBuffer[Int]] = {
     val found = mutable.HashMap.empty[KeyGroup, ArrayBuffer[Int]]
     for (i <- 0 until right.size) {
-      readers.right.read(pages.right.get(right.handle(i)))
+      val key = keyOf(Side.Right, i)
       right.setLow(i, readers.right.low)
-      found.getOrElseUpdate(keys.claim(readers.right), new ArrayBuffer[Int]) += i
+      found.getOrElseUpdate(key, new ArrayBuffer[Int]) += i
     }
     found
   }
@@ -194,24 +236,48 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private def storeRight(): Unit = {
     for (i <- 0 until right.size) {
       candidates.add(right.handle(i), right.rank(i))
-      if (right.place(i) != Place.New && right.isMoved(i)) stored.right.mark(right.place(i))
+      if (right.place(i) != Place.New && right.isMoved(i) && !right.isEvicted(i))
+        stored.right.mark(right.place(i))
     }
     stored.right.append(
       right.byHash(pages.right) { i =>
-        (right.place(i) == Place.New || right.isMoved(i)) && right.end(i) >= stored.right.frontier
+        (right.place(i) == Place.New || right.isMoved(i)) && !right.isEvicted(i) &&
+        right.end(i) >= stored.right.frontier
       }
     )
   }
 
-  private def keepLeft(): Unit =
-    stored.left.append(left.byHash(pages.left)(i => !isFinal(left.end(i))))
+  private def keepLeft(): Unit = {
+    for (limit <- limit) {
+      restoreLeft()
+      keepWithinLimit(Side.Left, limit)(!isFinal(_))
+    }
+    stored.left.append(
+      left.byHash(pages.left) { i =>
+        left.place(i) == Place.New && !left.isEvicted(i) && !isFinal(left.end(i))
+      }
+    )
+  }
+
+  private def keepRightWithinLimit(): Unit =
+    for (limit <- limit if !isPickedNoMore) {
+      val least = math.max(leastPicking, stored.right.frontier)
+      keepWithinLimit(Side.Right, limit)(_ >= least)
+    }
 
   /** Those that no left row picks any more, waiting or still to come. */
   private def dropRight(): Unit = {
     val _ =
-      if (frontiers.left == Frontier.Over && stored.left.size == 0) stored.right.takeAll()
-      else stored.right.takeDead(Frontier.at(math.min(frontiers.left, stored.left.leastRank)))
+      if (isPickedNoMore) stored.right.takeAll()
+      else stored.right.takeDead(leastPicking)
   }
+
+  private def isPickedNoMore: Boolean =
+    frontiers.left == Frontier.Over && stored.left.size == 0
+
+  /** No left row that waits or is still to come has a lower rank. */
+  private def leastPicking: Long =
+    Frontier.at(math.min(frontiers.left, stored.left.leastRank))
 }
 
 /** Whether a right row makes those before it of its key of no use. */
@@ -241,6 +307,7 @@ final private[stream] class AsOfRows {
   private var handles = new Array[Long](64)
   private var places = new Array[Long](64)
   private var moved = new Array[Boolean](64)
+  private val sentAway = new util.BitSet
   private var count = 0
 
   def size: Int = count
@@ -251,6 +318,11 @@ final private[stream] class AsOfRows {
   def handle(i: Int): Long = handles(i)
   def place(i: Int): Long = places(i)
   def isMoved(i: Int): Boolean = moved(i)
+
+  /** Whether it leaves because of a limit. */
+  def isEvicted(i: Int): Boolean = sentAway.get(i)
+  def evict(i: Int): Unit = sentAway.set(i)
+  def evicted: Long = sentAway.cardinality.toLong
 
   def setLow(i: Int, low: Long): Unit = lows(i) = low
 
@@ -275,6 +347,21 @@ final private[stream] class AsOfRows {
     give =>
       for (i <- SortByHash.order(hashes, count) if isKept(i))
         give(hashes(i), ranks(i), ends(i), Mark.Unset, store.get(handles(i)))
+
+  /** @param waits
+    *   whether a row with this end stays after the batch
+    */
+  def keyed(waits: Long => Boolean, keyOf: Int => KeyGroup): KeyedRows = new KeyedRows {
+    def byHash: Array[Int] = SortByHash.order(hashes, count)
+    def hash(i: Int): Int = hashes(i)
+    def rank(i: Int): Long = ranks(i)
+    def end(i: Int): Long = ends(i)
+    def handle(i: Int): Long = handles(i)
+    def key(i: Int): KeyGroup = keyOf(i)
+    def isNew(i: Int): Boolean = places(i) == Place.New
+    def isMatched(i: Int): Boolean = false
+    def stays(i: Int): Boolean = waits(ends(i))
+  }
 
   private def widen(): Unit = {
     val capacity = count * 2

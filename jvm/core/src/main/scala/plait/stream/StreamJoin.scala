@@ -14,6 +14,7 @@ import plait.{BySide, Side}
   * add      right 10:01, left 10:03                      a row below its side's frontier is late
   * restore  left 09:58                                   right 10:01 reaches it
   * match    (09:58, 10:01)
+  * limit    of a key that has too many, those whose reach ends first
   * leave    left rows that reach nothing from 10:00 on, right rows that reach nothing from 10:02 on
   * save     left 10:03 is stored, blind
   * }}}
@@ -35,18 +36,22 @@ import plait.{BySide, Side}
   *   of each side after the batch
   * @param pages
   *   where rows lie during the batch
+  * @param limit
+  *   of the rows that a side may store of a key; a row that leaves for it without a match comes out, if its
+  *   side's do
   */
 final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     readers: BySide[Q],
     keys: KeyTable[Q, KeyGroup],
-    pages: BySide[RowStore[R]],
+    pages: BySide[SortableRowStore[R]],
     stored: BySide[StoredRows[R]],
     roles: BySide[Role],
     rankless: BySide[Rankless],
-    frontiers: BySide[Long]
+    frontiers: BySide[Long],
+    limit: Option[KeyLimit[R]] = None
 ) {
   private val buffers =
-    BySide.make(side => new StreamRowBuffer[R](side, keys, pages(side), stored(side)))
+    BySide.make(side => new StreamRowBuffer[R](side, keys, pages(side), stored(side), limit))
   private val core = new JoinCore[Q, KeyGroup, R](
     keys,
     BySide[RowBuffer[KeyGroup, R]](buffers.left, buffers.right),
@@ -76,6 +81,12 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** How many rows of a side wait. */
   def waiting(side: Side): Long = buffers(side).size
 
+  /** How many rows of a side have left because of the limit. */
+  def evicted(side: Side): Long = buffers(side).evictedRows
+
+  /** The most rows of one key of a side that were looked at, or came. */
+  def largestKey(side: Side): Int = buffers(side).largestKey
+
   /** A row of the batch. */
   def add(side: Side, row: R): Arrival = {
     val reader = readers(side)
@@ -91,7 +102,12 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   private def keep(side: Side, reader: Q, row: R): Unit = {
     arrivals(side).add(pages(side).put(row), reader.rank)
-    if (reader.reaches) wants(side).add(reader.hash, lowOf(side, reader), highOf(side, reader))
+    if (reader.reaches) {
+      wants(side).add(reader.hash, lowOf(side, reader), highOf(side, reader))
+      // Of a key that gains rows it must be known how many it has.
+      if (limit.isDefined && frontiers(side.other) != Frontier.Over)
+        wants(side.other).add(reader.hash, Long.MinValue, Long.MaxValue)
+    }
   }
 
   /** Partners without a rank may come at any time, so the row never dies. A row that reaches nothing comes
@@ -208,12 +224,21 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** All rows were added: the frontiers move on. */
   private def depart(): Unit = {
+    Side.both.foreach(keepWithinLimit)
     Side.both.foreach(buffers(_).flush())
     for (side <- Side.both)
       if (frontiers(side) == Frontier.Over) core.finish(side)
       else core.advance(side, frontiers(side))
     side = first
     phase = Phase.Leaving
+  }
+
+  private def keepWithinLimit(side: Side): Unit = {
+    val frontier = math.max(before(side.other), frontiers(side.other))
+    if (frontier != Frontier.Over)
+      buffers(side).keepWithinLimit(frontier) { handle =>
+        if (roles(side).leaves eq Leaving.Aloud) outcasts(side).add(handle, 0L)
+      }
   }
 
   private def nextLeaving(): Step = {

@@ -3,8 +3,10 @@ package plait.stream
 
 import java.util
 
+import scala.collection.mutable.ArrayBuffer
+
 import plait.Side
-import plait.join.{KeyGroup, KeyTable, MemoryRowBuffer, RowBuffer, RowStore}
+import plait.join._
 
 /** The [[RowBuffer]] of one side of a join of streams, for one batch: in memory the rows of the batch and
   * those stored ones that the batch can meet; all others in [[StoredRows]].
@@ -23,12 +25,15 @@ import plait.join.{KeyGroup, KeyTable, MemoryRowBuffer, RowBuffer, RowStore}
   *
   * @param rows
   *   where the bytes of rows lie during the batch
+  * @param limit
+  *   of the rows of a key; None: there is none
   */
 final class StreamRowBuffer[R >: Null <: AnyRef](
     side: Side,
     keys: KeyTable[_, KeyGroup],
-    rows: RowStore[R],
-    val stored: StoredRows[R]
+    rows: SortableRowStore[R],
+    val stored: StoredRows[R],
+    limit: Option[KeyLimit[R]]
 ) extends RowBuffer[KeyGroup, R] {
   // Of each row in memory, by the number that memory knows it by.
   private var hashes = new Array[Int](StreamRowBuffer.InitialCapacity)
@@ -37,8 +42,12 @@ final class StreamRowBuffer[R >: Null <: AnyRef](
   private var handles = new Array[Long](StreamRowBuffer.InitialCapacity)
   private var places = new Array[Long](StreamRowBuffer.InitialCapacity)
   private var states = new Array[Byte](StreamRowBuffer.InitialCapacity)
+  // Where a limit asks for them.
+  private val groups = new ArrayBuffer[KeyGroup]
   private var count = 0
   private var news = 0L
+  private var mostOfKey = 0
+  private var evicted = 0L
   private var last = 0
   private var isFlushed = false
 
@@ -90,7 +99,15 @@ final class StreamRowBuffer[R >: Null <: AnyRef](
     ranks(last) = rank
     ends(last) = end
     if (places(last) == Place.New) news += 1
+    if (limit.isDefined) groups += key
+    mostOfKey = math.max(mostOfKey, key.count(side))
   }
+
+  /** The most rows of one key that were in memory at once. */
+  def largestKey: Int = mostOfKey
+
+  /** How many rows the limit has sent away. */
+  def evictedRows: Long = evicted
 
   def probe(key: KeyGroup, low: Long, high: Long): Unit = memory.probe(key, low, high)
   def next(): R = memory.next()
@@ -132,6 +149,32 @@ final class StreamRowBuffer[R >: Null <: AnyRef](
   /** Also the stored rows that this batch does not look at. */
   def size: Long = if (isFlushed) stored.size else stored.size + news
 
+  /** Rows that are too many of their key leave.
+    * @param frontier
+    *   rows whose reach ends below it leave anyway
+    * @param alone
+    *   is given the handle of each that has not matched
+    */
+  def keepWithinLimit(frontier: Long)(alone: Long => Unit): Unit =
+    for (limit <- limit; n <- limit.excess(side, new Waiting(frontier), rows)) {
+      if (states(n) == StreamRowBuffer.Plain) alone(handles(n))
+      if (places(n) == Place.New) news -= 1 else stored.remove(places(n))
+      states(n) = StreamRowBuffer.Evicted
+      evicted += 1
+    }
+
+  final private class Waiting(frontier: Long) extends KeyedRows {
+    def byHash: Array[Int] = SortByHash.order(hashes, count)
+    def hash(n: Int): Int = hashes(n)
+    def rank(n: Int): Long = ranks(n)
+    def end(n: Int): Long = ends(n)
+    def handle(n: Int): Long = handles(n)
+    def key(n: Int): KeyGroup = groups(n)
+    def isNew(n: Int): Boolean = places(n) == Place.New
+    def isMatched(n: Int): Boolean = states(n) != StreamRowBuffer.Plain
+    def stays(n: Int): Boolean = states(n) != StreamRowBuffer.Settled && ends(n) >= frontier
+  }
+
   /** Stores what came with the batch and stays, and what it did to rows that were there. */
   def flush(): Unit = if (!isFlushed) {
     for (n <- 0 until count)
@@ -143,10 +186,13 @@ final class StreamRowBuffer[R >: Null <: AnyRef](
   private def isNews(state: Byte): Boolean =
     state == StreamRowBuffer.Marked || state == StreamRowBuffer.Settled
 
+  private def isGone(state: Byte): Boolean =
+    state == StreamRowBuffer.Settled || state == StreamRowBuffer.Evicted
+
   private object Staying extends NewRows[R] {
     def foreachByHash(give: (Int, Long, Long, Mark, R) => Unit): Unit =
       for (n <- SortByHash.order(hashes, count))
-        if (places(n) == Place.New && states(n) != StreamRowBuffer.Settled)
+        if (places(n) == Place.New && !isGone(states(n)))
           give(
             hashes(n),
             ranks(n),
@@ -178,4 +224,5 @@ object StreamRowBuffer {
   private val MarkedBefore: Byte = 1
   private val Marked: Byte = 2
   private val Settled: Byte = 3
+  private val Evicted: Byte = 4
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.stream
 
+import java.util.Comparator
+
 import scala.collection.mutable
 
 import plait.join.Harness._
@@ -118,7 +120,8 @@ object StreamHarness {
       roles: BySide[Role] = BySide(Role.Paired, Role.Paired),
       rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead),
       capacity: Int = 3,
-      remembered: BySide[Long] = BySide(Long.MaxValue, Long.MaxValue)
+      remembered: BySide[Long] = BySide(Long.MaxValue, Long.MaxValue),
+      limit: Option[KeyLimit[Row]] = None
   )(matches: (Row, Row) => Boolean = (l, r) => mutual(l, r)) {
     var stored: BySide[Stored] = BySide(new Stored, new Stored)
     var frontiers: BySide[Long] = BySide(Long.MinValue, Long.MinValue)
@@ -129,6 +132,8 @@ object StreamHarness {
     /** The time of the next batch, for those that count. */
     var now: Long = 0L
     var afterEnd: Seq[Row] = Nil
+    var evicted: BySide[Long] = BySide(0L, 0L)
+    var largestKeys: BySide[Int] = BySide(0, 0)
     private var held: BySide[Long] = BySide(0L, 0L)
 
     /** How many rows of a side wait, as its store has them. */
@@ -138,10 +143,7 @@ object StreamHarness {
     def waiting(side: Side): Set[Int] = {
       val found = mutable.Set.empty[Int]
       val rows = opened(side)._2
-      val all = new Wanted
-      for (hash <- Seq(0, 1, 2).map(_ * 1000000007)) all.add(hash, Long.MinValue, Long.MaxValue)
-      all.sort()
-      rows.restore(all, (row, _, _, _, _, _) => found += row.id: Unit)
+      rows.restore(everything, (row, _, _, _, _, _) => found += row.id: Unit)
       found.toSet
     }
 
@@ -160,7 +162,8 @@ object StreamHarness {
       frontiers = next
       stored = stored.map(_.copied)
       val open = BySide.make(opened)
-      val pages: BySide[RowStore[Row]] = BySide(new ArrayRowStore[Row], new ArrayRowStore[Row])
+      val pages: BySide[SortableRowStore[Row]] =
+        BySide(new ArrayRowStore[Row], new ArrayRowStore[Row])
       val join = new StreamJoin[Reader, Row](
         rankless.map(new Reader(_)),
         new KeysOfReaders,
@@ -168,7 +171,8 @@ object StreamHarness {
         open.map(_._2),
         roles,
         rankless,
-        next
+        next,
+        limit
       )
       val arrived = rows.map { case (side, row) => row -> join.add(side, row) }
       late = arrived.collect { case (row, Arrival.Late) => row }
@@ -194,6 +198,8 @@ object StreamHarness {
         step = join.next()
       }
       held = BySide.make(join.waiting)
+      evicted = BySide.make(join.evicted)
+      largestKeys = BySide.make(join.largestKey)
       chunksRead = open.map(_._1.chunksRead)
       writes = open.map(_._1.writes)
       out.result()
@@ -205,6 +211,19 @@ object StreamHarness {
       run
     }
   }
+
+  /** What all readers' hashes are, of any rank. */
+  def everything: Wanted = {
+    val all = new Wanted
+    for (hash <- Seq(0, 1, 2).map(_ * 1000000007)) all.add(hash, Long.MinValue, Long.MaxValue)
+    all.sort()
+    all
+  }
+
+  val byId: Comparator[Row] = (a, b) => Integer.compare(a.id, b.id)
+
+  /** Rows that are too many leave. */
+  def evicting(most: Int): KeyLimit[Row] = new KeyLimit[Row](most, byId, (_, _) => ())
 
   /** The rows are of one key and reach each other. */
   def mutual(l: Row, r: Row): Boolean = l.key == r.key && reaches(l, r) && reaches(r, l)

@@ -14,6 +14,8 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.stream.frontier     query    event time: the watermark of the query, or of each side
   * spark.plait.stream.late         drop     rows of a stream behind its frontier: drop, fail, null-pad
   * spark.plait.stream.unbounded-state auto  rows of a stream that wait for ever: auto, error, warn, allow
+  * spark.plait.stream.max-rows-per-key none how many rows of a key a side of a join of streams stores: a number
+  * spark.plait.stream.at-limit     fail     what is done about more: fail, evict
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
@@ -31,6 +33,12 @@ final case class PlaitConf(conf: SQLConf) {
   def unboundedState: UnboundedState =
     choice(PlaitConf.Unbounded, UnboundedState.All, UnboundedState.Auto)(_.name)
   def lateRows: LateRows = choice(PlaitConf.Late, LateRows.All, LateRows.Drop)(_.name)
+
+  /** None: as many as wait. */
+  def keyLimit: Option[RowsOfKey] = wholeAbove0(PlaitConf.MostOfKey, "none").map { most =>
+    RowsOfKey(most, choice(PlaitConf.OnLimit, AtLimit.All, AtLimit.Fail)(_.name))
+  }
+
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
   def failsOnPlanningError: Boolean =
@@ -38,6 +46,17 @@ final case class PlaitConf(conf: SQLConf) {
 
   private def flag(key: String, default: String): Boolean =
     oneOf(key, default, Seq("true", "false")) == "true"
+
+  private def wholeAbove0(key: String, none: String): Option[Int] = {
+    val value = conf.getConfString(key, none).trim.toLowerCase(java.util.Locale.ROOT)
+    if (value == none) None
+    else
+      value.toIntOption.filter(_ > 0).orElse {
+        throw new IllegalArgumentException(
+          s"$key is '$value', but must be a whole number from 1 to ${Int.MaxValue}, or $none"
+        )
+      }
+  }
 
   private def choice[A](key: String, all: Seq[A], default: A)(name: A => String): A = {
     val value = oneOf(key, name(default), all.map(name))
@@ -137,6 +156,23 @@ object LateRows {
   val All: Seq[LateRows] = Seq(Drop, Fail, NullPad)
 }
 
+/** How many rows of a key a side of a join of streams stores, and what is done about more. */
+final case class RowsOfKey(most: Int, atLimit: AtLimit)
+
+/** What becomes of the rows of a key that are too many. */
+sealed abstract class AtLimit(val name: String)
+
+object AtLimit {
+
+  /** They end the query. */
+  case object Fail extends AtLimit("fail")
+
+  /** They leave, those first whose reach ends first, and are counted. */
+  case object Evict extends AtLimit("evict")
+
+  val All: Seq[AtLimit] = Seq(Fail, Evict)
+}
+
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
@@ -144,6 +180,8 @@ object PlaitConf {
   val Frontier = "spark.plait.stream.frontier"
   val Unbounded = "spark.plait.stream.unbounded-state"
   val Late = "spark.plait.stream.late"
+  val MostOfKey = "spark.plait.stream.max-rows-per-key"
+  val OnLimit = "spark.plait.stream.at-limit"
   val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"
@@ -156,6 +194,8 @@ object PlaitConf {
     Frontier,
     Unbounded,
     Late,
+    MostOfKey,
+    OnLimit,
     LogProbes,
     TraceBuffered,
     PlanningOnError

@@ -28,6 +28,7 @@ import plait.{BySide, Side}
   *   it is the left one of a SEMI join                           error: as Spark has it
   *   its rows come out in pairs only, or never                   warn
   * no side is pruned, and there is no equality                   error, whatever is set
+  * the rows of a key are limited, and there is no equality       error: there are no keys
   * }}}
   */
 object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
@@ -67,6 +68,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
           s"row would be compared with all that ever come: ${whys.left.get.sentence}",
         join.origin
       )
+    checkLimit(toPlan.hasKeys, join.origin)
     for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join)
     tellOfTime(spec, above, join.origin)
   }
@@ -83,10 +85,19 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   private val AnyWatermark = 1700000000000L
 
+  private def checkLimit(hasKeys: Boolean, at: Origin): Unit =
+    for (limit <- PlaitConf(SQLConf.get).keyLimit if !hasKeys)
+      throw ClauseError(
+        s"${PlaitConf.MostOfKey}=${limit.most} limits the rows of a key, and this join of streams has no equality, so no " +
+          s"keys. Set ${PlaitConf.MostOfKey}=none for this query",
+        at
+      )
+
   /** Left rows that are never answered are no join; right rows that are never dropped are a warning. */
   private def checkAsOf(join: AsOfJoin, above: Option[LogicalPlan]): Unit = {
     val spec = StreamAsOf.spec(join)
     tellOfTime(spec, above, join.origin)
+    checkLimit(AsOfKeys.of(join).keys.left.nonEmpty, join.origin)
     for (why <- spec.pruning.left.whyNot)
       throw ClauseError(
         s"In this as-of join of streams left rows would wait for ever: ${why.sentence} [${why.code}]",

@@ -47,7 +47,8 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
       state.stored,
       asOf.superseding,
       precedence,
-      batch.frontiers
+      batch.frontiers,
+      state.limit
     )
     val outcasts = read(inputs, core, state.counts)
     core.run()
@@ -55,7 +56,13 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
     outcasts.map { row => metrics(JoinMetrics.OutputRows) += 1; row } ++ answers ++
       new Once(() => {
         for (side <- Side.both)
-          state.count(side, core.rowsIn(side), state.pruned(side), core.waiting(side))
+          state.count(
+            side,
+            core.rowsIn(side),
+            state.pruned(side),
+            core.evicted(side),
+            core.waiting(side)
+          )
         finished(core.waiting(Side.Left) + core.waiting(Side.Right))
       })
   }

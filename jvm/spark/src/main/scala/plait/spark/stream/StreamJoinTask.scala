@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import plait.join.{Matching, Rankless, RowStore}
+import plait.join.{Matching, Rankless, SortableRowStore}
 import plait.spark.side._
 import plait.stream.{MarkMeans, StreamJoin}
 import plait.{BySide, Side}
@@ -30,11 +30,12 @@ final class StreamJoinTask(
     val core = new StreamJoin[StreamRowReader, UnsafeRow](
       state.readers,
       state.keys,
-      state.pages.map(p => p: RowStore[UnsafeRow]),
+      state.pages.map(p => p: SortableRowStore[UnsafeRow]),
       state.stored,
       roles,
       rankless,
-      batch.frontiers
+      batch.frontiers,
+      state.limit
     )
     new StreamJoinIterator(
       inputs,
@@ -53,7 +54,11 @@ final class StreamJoinTask(
     )(() => {
       for (side <- Side.both) {
         val counts = core.counts(side)
-        state.count(side, counts.in, counts.pruned, core.waiting(side))
+        state.count(side, counts.in, counts.pruned, core.evicted(side), core.waiting(side))
+        JoinMetrics.note(
+          batch.metrics(StreamMetrics.largestKey(side)),
+          core.largestKey(side).toLong
+        )
       }
       finished(core.waiting(Side.Left) + core.waiting(Side.Right))
     })

@@ -25,6 +25,9 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftFrontier           no later left row has a lower rank: the order as a number, microseconds of a time
   * leftSegments           pieces in which the left rows lie
   *
+  * of a join in which all matches come out
+  * leftLargestKey         the most left rows of one key that came with the batch or were looked at
+  *
   * of an as-of join
   * leftRowsAnswered       left rows that picked a row or found none
   * rightRowsLookedAt      right rows that they could pick
@@ -37,6 +40,7 @@ object StreamMetrics {
   def rowsStored(side: Side): String = s"${side.name}RowsStored"
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
   def rowsEvicted(side: Side): String = s"${side.name}RowsEvicted"
+  def largestKey(side: Side): String = s"${side.name}LargestKey"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
   def segments(side: Side): String = s"${side.name}Segments"
@@ -51,8 +55,12 @@ object StreamMetrics {
     StatefulOperatorCustomSumMetric(Answered, "left rows answered"),
     StatefulOperatorCustomSumMetric(Candidates, "right rows looked at"),
     StatefulOperatorCustomSumMetric(Sorted, "sort time"),
-    Peak
+    Peak(Kept, "rows kept at peak")
   )
+
+  /** What a join in which all matches come out counts besides. */
+  val ofPairs: Seq[StatefulOperatorCustomMetric] =
+    Side.both.map(side => Peak(largestKey(side), s"${side.name} rows of the largest key"))
 
   /** For the as-of join of the rows that are answered in a batch. */
   def ofAnswers(metrics: Map[String, SQLMetric]): Map[String, SQLMetric] = metrics ++ Map(
@@ -76,9 +84,7 @@ object StreamMetrics {
     ).map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
   } :+ SpillSize
 
-  private object Peak extends StatefulOperatorCustomMetric {
-    val name: String = Kept
-    val desc: String = "rows kept at peak"
+  final private case class Peak(name: String, desc: String) extends StatefulOperatorCustomMetric {
     def createSQLMetric(context: SparkContext): SQLMetric = PeakMetric.create(context, desc)
   }
 

@@ -17,6 +17,7 @@ import org.apache.spark.sql.plait.StreamingState
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.util.SerializableConfiguration
 
+import plait.spark.side.PeakMetric
 import plait.spark.translate.JoinedColumns
 import plait.spark.{EventTimeFrontier, PlaitConf}
 import plait.stream.Frontier
@@ -165,7 +166,8 @@ final class StreamSymmetricHashJoinExec(
   }
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
-    if (spec.asOf.isDefined) StreamMetrics.all ++ StreamMetrics.ofAsOf else StreamMetrics.all
+    StreamMetrics.all ++
+      (if (spec.asOf.isDefined) StreamMetrics.ofAsOf else StreamMetrics.ofPairs)
 
   private def inputs: BySide[Seq[Attribute]] = BySide(left.output, right.output)
   private def input(side: Side): SparkPlan = if (side eq Side.Left) left else right
@@ -248,7 +250,11 @@ final class StreamSymmetricHashJoinExec(
       frontierLog.note(batch + 1, promised)
       frontierLog.purge(batch - conf.minBatchesToRetain)
     }
-    super.getProgress()
+    val progress = super.getProgress()
+    customStatefulOperatorMetrics.map(_.name).foreach { name =>
+      progress.customMetrics.put(name, PeakMetric.valueOf(metrics(name)))
+    }
+    progress
   }
 
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
@@ -276,6 +282,7 @@ final class StreamSymmetricHashJoinExec(
         orders,
         spec.bounded,
         found.map(_.lifetime),
+        PlaitConf(conf).keyLimit,
         metrics
       )
     )

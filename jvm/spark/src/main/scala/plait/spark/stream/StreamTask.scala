@@ -8,9 +8,9 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.plait.TaskMemory
 
-import plait.spark.LateRows
 import plait.spark.side._
-import plait.stream.{Lifetime, MarkMeans, StoredRows}
+import plait.spark.{LateRows, RowsOfKey}
+import plait.stream.{KeyLimit, Lifetime, MarkMeans, StoredRows}
 import plait.{BySide, Side}
 
 /** What one task does in a batch: opens the state, gives the rows that come out, and with the last of them has
@@ -40,6 +40,8 @@ trait StreamTask extends Serializable {
   *   the streams of a side that are said to come to an end
   * @param lifetimes
   *   how long rows of a side are remembered
+  * @param limit
+  *   of the rows of a key
   */
 final case class StreamBatch(
     keys: BySide[Seq[Expression]],
@@ -51,6 +53,7 @@ final case class StreamBatch(
     orders: BySide[Option[StreamOrder]],
     bounded: BySide[Seq[String]],
     lifetimes: BySide[Lifetime],
+    limit: Option[RowsOfKey],
     metrics: Map[String, SQLMetric]
 ) {
   def isLate(side: Side): InternalRow => Boolean = lateness(side) match {
@@ -87,15 +90,18 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     new StreamRowReader(reader, keys)
   }
 
+  val limit: Option[KeyLimit[UnsafeRow]] =
+    batch.limit.map(StreamKeyLimit.of(_, batch.keys, outputs))
+
   /** Rows that have left because nothing can match them. */
   def pruned(side: Side): Long = stored(side).removedRows - stored(side).expiredRows
 
   /** Once all has been given. */
-  def count(side: Side, rowsIn: Long, pruned: Long, waiting: Long): Unit = {
+  def count(side: Side, rowsIn: Long, pruned: Long, tooMany: Long, waiting: Long): Unit = {
     metrics(StreamMetrics.rowsIn(side)) += rowsIn
     metrics(StreamMetrics.rowsPruned(side)) += pruned
     metrics(StreamMetrics.rowsStored(side)) += waiting
-    metrics(StreamMetrics.rowsEvicted(side)) += stored(side).expiredRows
+    metrics(StreamMetrics.rowsEvicted(side)) += stored(side).expiredRows + tooMany
     metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
   }
 }
