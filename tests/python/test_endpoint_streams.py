@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples: streams that run on a server, over an engine without Spark and over Spark."""
+"""Examples: streams that run on a server, over an engine without Spark."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from plait.server.config import Token
 
 ALICE = Token("alice", digest("alice's"), ("stream",))
 BOB = Token("bob", digest("bob's"), ("stream",))
-CAROL = Token("carol", digest("carol's"), ("read",))
-ADMIN = Token("admin", digest("admin's"), ("read", "stream", "admin"))
 
 Start = Callable[..., Endpoint]
 

@@ -157,7 +157,7 @@ def request(
         sql=text,
         stream=settings.get("name", ""),
         checkpoint=settings.get("checkpoint", ""),
-        mode=plait_pb2.OutputMode.Value(f"OUTPUT_MODE_{mode.upper()}"),
+        mode=f"OUTPUT_MODE_{mode.upper()}",
         stack=settings.get("stack", False),
     )
     _set_sink(made, settings)

@@ -20,7 +20,6 @@ from plait.server.credentials import CertificateFiles
 from plait.server.engine import Engine, SparkEngine, StreamTold
 from plait.server.registry import Registry
 from plait.server.service import PlaitService
-from plait.server.state import StateFolder
 
 if TYPE_CHECKING:
     from plait.server.config import Config
@@ -141,8 +140,6 @@ def run(config: Config) -> None:
     """
     import plait
 
-    # First, so that a folder that another server has is told of before Spark is started.
-    state = StateFolder.open(config.server.state)
     spark = plait.session(**config.spark)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -153,5 +150,4 @@ def run(config: Config) -> None:
     log.info("stopping")
     served.stop()
     spark.stop()
-    state.close()
     log.info("stopped")

@@ -95,7 +95,10 @@ object PlaitRemote {
   }
 
   /** Ends all streams; those of continuous tables are started again with the next server. */
-  def closeStreams(): Unit = Streams.close()
+  def closeStreams(): Unit = {
+    Streams.close()
+    ContinuousTables.close()
+  }
 
   private def answered(stack: StackTrace)(answer: => JsonNode): String = {
     val root = mapper.createObjectNode()

@@ -76,6 +76,7 @@ private[spark] object RemoteStatement {
     */
   def explained(session: SparkSession, request: OperationRequest): JsonNode = {
     val plan = filled(session, request, ClauseParameters.markersIn(request.sql))
+    ContinuousStatement.refuseToExplain(plan)
     session.withActive {
       val query = session.sessionState.executePlan(plan, CommandExecutionMode.SKIP)
       val report = PlaitReport.explain(query)

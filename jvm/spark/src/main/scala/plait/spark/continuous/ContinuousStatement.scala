@@ -56,6 +56,14 @@ object ContinuousStatement {
     }
   }
 
+  /** A plan is Spark's to refuse too, in words of a pipeline that is not there. */
+  def refuseToExplain(plan: LogicalPlan): Unit =
+    if (plan.exists(_.isInstanceOf[CreatePipelineDataset]))
+      throw refused(
+        "To explain a continuous table is not supported yet, because Spark plans a streaming query when it runs: look at " +
+          "its progress, which has what each join did."
+      )
+
   def creation(
       session: SparkSession,
       request: OperationRequest,
@@ -154,7 +162,9 @@ final class CreateContinuousTable(
   private lazy val name: TableName = create.name match {
     case named: UnresolvedIdentifier => TableName.of(session, named.nameParts)
     case other =>
-      throw ContinuousStatement.refused(s"The name of a continuous table is written out, not as ${other.nodeName}.")
+      throw ContinuousStatement.refused(
+        s"The name of a continuous table is written out, not as ${other.nodeName}."
+      )
   }
 }
 

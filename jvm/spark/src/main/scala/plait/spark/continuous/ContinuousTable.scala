@@ -90,11 +90,17 @@ object ContinuousTable {
     new ContinuousTable(root)
   }
 
-  /** What a session has set by itself. */
+  /** What a client has set in its session. */
   private def settingsOf(session: SparkSession): Seq[(String, String)] = {
     val fresh = session.newSession().sessionState.conf.getAllConfs
-    session.sessionState.conf.getAllConfs.filterNot { case (key, value) =>
-      fresh.get(key).contains(value)
-    }.toSeq.sorted
+    session.sessionState.conf.getAllConfs
+      .filterNot { case (key, value) =>
+        OfTheServer.contains(key) || fresh.get(key).contains(value)
+      }
+      .toSeq
+      .sorted
   }
+
+  /** What the server sets in every session. */
+  private val OfTheServer = Set(StreamStart.StopOther, "spark.sql.variable.substitute")
 }

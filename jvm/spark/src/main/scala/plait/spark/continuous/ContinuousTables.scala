@@ -28,7 +28,21 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   */
 final class ContinuousTables(folder: TableFolder) {
   private val known = mutable.LinkedHashMap.empty[String, ContinuousTable]
-  folder.read().foreach(table => known(table.table) = table)
+
+  /** Takes the folder, and reads what is written down. */
+  def open(): Unit = synchronized {
+    if (!folder.lock())
+      throw new OperationFailed(
+        "limit",
+        "STATE_IN_USE",
+        s"Another server has the folder ${folder.root} of continuous tables: stop it, or take another one for `state`.",
+        None
+      )
+    known.clear()
+    folder.read().foreach(table => known(table.table) = table)
+  }
+
+  def close(): Unit = folder.unlock()
 
   def isEmpty: Boolean = synchronized(known.isEmpty)
 
@@ -57,7 +71,8 @@ final class ContinuousTables(folder: TableFolder) {
       case Some(before) if ifNotExists && before.owner == request.owner && !isRunning(before) =>
         Some(begin(session, before, request))
       case before if ifNotExists && (before.isDefined || isThere) => None
-      case before if before.isDefined || isThere => throw new TableAlreadyExistsException(name.parts)
+      case before if before.isDefined || isThere =>
+        throw new TableAlreadyExistsException(name.parts)
       case _ => Some(createNew(session, made, request))
     }
   }
@@ -156,14 +171,26 @@ object ContinuousTables {
   }
 
   def knownAt(state: Option[String]): Option[ContinuousTables] = state.map { path =>
-    all.computeIfAbsent(path, p => new ContinuousTables(new TableFolder(Paths.get(p))))
+    all.computeIfAbsent(
+      path,
+      p => {
+        val tables = new ContinuousTables(new TableFolder(Paths.get(p)))
+        tables.open()
+        tables
+      }
+    )
   }
 
   /** At the start of a server. */
   def takeUp(session: SparkSession, like: JsonNode): Seq[RunningStream] = {
     val state = new OperationRequest(like).state
-    state.foreach(all.remove)
     knownAt(state).toSeq.flatMap(_.takeUp(session, like))
+  }
+
+  /** At the end of a server. */
+  def close(): Unit = {
+    all.values.forEach(_.close())
+    all.clear()
   }
 
   /** A stream of a continuous table is not stopped by itself: nobody could tell whether a restart is to start it. */

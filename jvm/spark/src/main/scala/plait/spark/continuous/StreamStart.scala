@@ -45,7 +45,9 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
 
   private def created(creation: CreateContinuousTable): RunningStream = {
     if (request.sink.isDefined || request.checkpoint.isDefined)
-      throw wrong("A CREATE statement says itself where the rows go: leave sink and checkpoint out.")
+      throw wrong(
+        "A CREATE statement says itself where the rows go: leave sink and checkpoint out."
+      )
     if (request.mode != "append")
       throw wrong(
         s"The mode ${request.mode} takes rows back, and a continuous table only grows: leave the mode out, or " +
@@ -59,7 +61,9 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
 
   private def analysed(parsed: LogicalPlan): DataFrame = {
     if (parsed.exists(_.isInstanceOf[Command]))
-      throw wrong("A stream is a query or a CREATE STREAMING TABLE ... AS; run other statements by Execute.")
+      throw wrong(
+        "A stream is a query or a CREATE STREAMING TABLE ... AS; run other statements by Execute."
+      )
     val plan = Admission.judged(StatementGuard.admit(session, parsed, grant))
     if (plan.exists(_.isInstanceOf[Command]) || !plan.isStreaming) throw noStream
     AnalysedQuery.dataFrame(session, plan)
@@ -156,15 +160,15 @@ object StreamStart {
     session.sessionState.conf.setConfString(StopOther, "false")
     try start
     catch {
-      case running: IllegalStateException =>
+      case _: IllegalStateException =>
         throw new OperationFailed(
           "exists",
           "CHECKPOINT_IN_USE",
-          s"Another stream runs from this checkpoint: stop it, or take another folder. (${running.getMessage})",
+          "Another stream runs from this checkpoint: stop it, or take another folder.",
           None
         )
     }
   }
 
-  private val StopOther = "spark.sql.streaming.stopActiveRunOnRestart"
+  private[continuous] val StopOther = "spark.sql.streaming.stopActiveRunOnRestart"
 }

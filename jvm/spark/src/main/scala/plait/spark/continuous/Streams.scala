@@ -135,7 +135,8 @@ object Streams {
   }
 
   private def forgetOldest(owner: String, most: Int): Unit = {
-    val ended = all.values.filter(s => s.title.owner == owner && !s.isActive && s.title.table.isEmpty)
+    val ended =
+      all.values.filter(s => s.title.owner == owner && !s.isActive && s.title.table.isEmpty)
     ended.toSeq.dropRight(most).foreach(forget)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.continuous
 
-import java.nio.channels.FileChannel
+import java.nio.channels.{FileChannel, OverlappingFileLockException}
 import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
 import java.nio.file.StandardOpenOption.{CREATE, TRUNCATE_EXISTING, WRITE}
 import java.nio.file.{Files, Path}
@@ -21,13 +21,37 @@ import com.fasterxml.jackson.databind.ObjectMapper
   *
   *   1. `tables.json` is written as a whole or not at all, and is on the disk when [[write]] returns.
   *   1. A folder of a table that is not in it belongs to nobody, and goes when the server starts.
-  *   1. The driver and all executors see the folder at the same place. One server has it at a time.
+  *   1. The driver and all executors see the folder at the same place.
+  *   1. One server has it at a time, from [[lock]] to [[unlock]] or to the end of its process.
   */
 final private[continuous] class TableFolder(val root: Path) {
   import TableFolder._
 
   private val file = root.resolve("tables.json")
   private val tables = root.resolve("tables")
+
+  private var held = Option.empty[FileChannel]
+
+  /** Waits a while for a server that is ending; false where another one has the folder. */
+  def lock(): Boolean = {
+    Files.createDirectories(root)
+    val channel = FileChannel.open(root.resolve("lock"), CREATE, WRITE)
+    def taken = try channel.tryLock() != null
+    catch { case _: OverlappingFileLockException => false }
+    val end = System.nanoTime + Patience * 1000000000L
+    var mine = taken
+    while (!mine && System.nanoTime < end) {
+      Thread.sleep(100)
+      mine = taken
+    }
+    if (mine) held = Some(channel) else channel.close()
+    mine
+  }
+
+  def unlock(): Unit = {
+    held.foreach(_.close())
+    held = None
+  }
 
   def read(): Seq[ContinuousTable] =
     if (!Files.exists(file)) Nil
@@ -64,7 +88,8 @@ final private[continuous] class TableFolder(val root: Path) {
   def sweep(known: Iterable[ContinuousTable]): Unit = {
     val ids = known.map(_.id).toSet
     if (Files.isDirectory(tables))
-      Using.resource(Files.list(tables))(_.iterator.asScala.toVector)
+      Using
+        .resource(Files.list(tables))(_.iterator.asScala.toVector)
         .filterNot(folder => ids.contains(folder.getFileName.toString))
         .foreach(deleteAll)
   }
@@ -79,4 +104,7 @@ final private[continuous] class TableFolder(val root: Path) {
 object TableFolder {
   private val mapper = new ObjectMapper()
   private val Format = 1
+
+  /** Seconds. */
+  private val Patience = 15
 }

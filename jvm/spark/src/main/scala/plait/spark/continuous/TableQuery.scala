@@ -34,39 +34,51 @@ final private[continuous] class TableQuery(
 
   /** Parses, admits and analyses the statement; nothing is made yet. */
   def analysed(request: OperationRequest): AnalysedTableQuery = {
-    val create = parsed(request)
-    val plan = analysed(create, request)
+    val create = parsed(own, request)
+    val plan = surviving(create, request)
     if (!plan.isStreaming) throw notStreaming
     new AnalysedTableQuery(this, own, table, folder, create, AnalysedQuery.dataFrame(own, plan))
   }
 
   def dropTable(): Unit =
-    own.sessionState.catalog.dropTable(table.name.identifier, ignoreIfNotExists = true, purge = false)
+    own.sessionState.catalog.dropTable(
+      table.name.identifier,
+      ignoreIfNotExists = true,
+      purge = false
+    )
 
-  private def parsed(request: OperationRequest): CreatePipelineDatasetAsSelect = Admission.judged {
+  private def parsed(
+      session: SparkSession,
+      request: OperationRequest
+  ): CreatePipelineDatasetAsSelect = Admission.judged {
     val grant = Admission.grantOf(request)
-    StatementGuard.parse(own, request.sql, request.named, request.positional, grant) match {
+    StatementGuard.parse(session, request.sql, request.named, request.positional, grant) match {
       case create: CreatePipelineDatasetAsSelect => create
       case other => throw new IllegalStateException(s"${table.table} is made by ${other.nodeName}")
     }
   }
 
   private def analysed(
+      session: SparkSession,
       create: CreatePipelineDatasetAsSelect,
       request: OperationRequest
-  ): LogicalPlan = {
-    def in(session: SparkSession) = Admission.judged {
-      StatementGuard.analyse(session, create.query, Admission.grantOf(request))
-    }
-    try in(own)
+  ): LogicalPlan = Admission.judged {
+    StatementGuard.analyse(session, create.query, Admission.grantOf(request))
+  }
+
+  private def surviving(
+      create: CreatePipelineDatasetAsSelect,
+      request: OperationRequest
+  ): LogicalPlan =
+    try analysed(own, create, request)
     catch {
-      case error: AnalysisException if Try(in(client)).isSuccess =>
+      case error: AnalysisException
+          if Try(analysed(client, parsed(client, request), request)).isSuccess =>
         throw ContinuousStatement.refused(
-          s"The query of a continuous table outlives its session, so it cannot use temporary views, functions and variables of " +
+          "The query of a continuous table outlives its session, so it cannot use temporary views, functions and variables of " +
             s"the session: write them out in the query, or make them in the catalog. (${error.getSimpleMessage})"
         )
     }
-  }
 
   private def notStreaming: OperationFailed =
     ContinuousStatement.refused(

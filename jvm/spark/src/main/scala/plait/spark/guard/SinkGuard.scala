@@ -38,5 +38,10 @@ final class SinkGuard(session: SparkSession, grant: Grant) {
 
   /** Of a table that is there. */
   def checkTable(name: String): Unit =
-    NodeRule.need(Scope.Admin, s"To write into the table $name, which is there already,", grant, nowhere)
+    NodeRule.need(
+      Scope.Admin,
+      s"To write into the table $name, which is there already,",
+      grant,
+      nowhere
+    )
 }

@@ -49,7 +49,9 @@ final class OperationRequest(val root: JsonNode) {
   /** Its text and the values of its parameters, as they came. */
   def written: JsonNode = {
     val node = OperationRequest.mapper.createObjectNode()
-    Seq("sql", "named", "positional", "scopes").foreach(name => node.set[JsonNode](name, root.get(name)))
+    Seq("sql", "named", "positional", "scopes").foreach(name =>
+      node.set[JsonNode](name, root.get(name))
+    )
     node
   }
 
