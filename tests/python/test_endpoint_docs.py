@@ -37,8 +37,8 @@ def test_the_python_of_the_guide_prints_what_is_shown(
     names: dict[str, object] = {}
     shown = []
     for block, output in re.findall(r"^```python\n(.*?)^```\n\n((?: {4}[^\n]+\n)*)", TEXT, FLAGS):
-        block = block.replace("/data/open", str(server.folder / "open"))
-        exec(block.replace("127.0.0.1:15110", server.address), names)
+        program = block.replace("/data/open", str(server.folder / "open"))
+        exec(program.replace("127.0.0.1:15110", server.address), names)
         shown += [line.strip() for line in output.splitlines()]
     assert shown
     assert capsys.readouterr().out.splitlines() == shown

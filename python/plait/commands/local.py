@@ -147,8 +147,8 @@ def failure(spark: SparkSession, error: Exception) -> Exception:
         return StatementFailed(str(error), None) if is_sparks else error
     if told.get("condition") == PIPELINE:
         return StatementFailed(
-            "A continuous table is kept by a server, and not by a Spark of this command's own, which "
-            "ends with it: say --server HOST:PORT.",
+            "A continuous table is kept by a server, and not by a Spark of this command's own, "
+            "which ends with it: say --server HOST:PORT.",
             None,
         )
     return StatementFailed(told["message"], told.get("position"))
