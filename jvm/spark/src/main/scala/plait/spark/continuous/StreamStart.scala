@@ -106,7 +106,7 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
     val name = nameOf(written)
     ContinuousTables.knownAt(statement.state).foreach(_.refuseTarget(name))
     val before = provider(name)
-    if (before.isDefined) Admission.judged(sinks.checkTable(name.dotted))
+    if (before.isDefined || !name.isOfSession) Admission.judged(sinks.checkTable(name.dotted))
     FilledTables.add(name)
     try alone(session)(writer.format(before.flatten.getOrElse(NewFormat)).toTable(quoted(name)))
     catch {

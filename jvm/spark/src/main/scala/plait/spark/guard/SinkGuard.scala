@@ -10,7 +10,7 @@ import org.apache.spark.sql.classic.SparkSession
   * {{{
   * parquet in /data/open/out, checkpoint in /data/open/c       if the grant has /data/open and Stream
   * a table that is not there                                   Stream: as by CREATE STREAMING TABLE
-  * a table that is there                                       Admin, as for INSERT
+  * a table that is there, or in another catalog                Admin, as for INSERT
   * }}}
   */
 final class SinkGuard(session: SparkSession, grant: Grant) {
@@ -36,11 +36,11 @@ final class SinkGuard(session: SparkSession, grant: Grant) {
 
   def checkCheckpoint(path: String): Unit = sources.checkPath(path, nowhere)
 
-  /** Of a table that is there. */
+  /** Of a table that is there, or in a catalog of the operator's. */
   def checkTable(name: String): Unit =
     NodeRule.need(
       Scope.Admin,
-      s"To write into the table $name, which is there already,",
+      s"To write into the table $name, which is there already or in another catalog,",
       grant,
       nowhere
     )

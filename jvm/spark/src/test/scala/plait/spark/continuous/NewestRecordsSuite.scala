@@ -46,7 +46,9 @@ class NewestRecordsSuite extends FunSuite {
     taking.join()
     assertEquals(other.read(), Nil)
     val table = new ContinuousTable(
-      new ObjectMapper().readTree("""{"id": "i", "name": ["spark_catalog", "d", "n"], "owner": "o"}""")
+      new ObjectMapper().readTree(
+        """{"id": "i", "name": ["spark_catalog", "d", "n"], "owner": "o"}"""
+      )
     )
     other.write(Seq(table))
     assertEquals(other.read().map(_.root), Seq(table.root))
