@@ -470,10 +470,16 @@ def test_a_token_without_the_scope_stream_makes_no_table(place: Place) -> None:
     assert caught.value.condition == "SCOPE_NOT_GRANTED"
 
 
+LOST = "CREATE STREAMING TABLE IF NOT EXISTS lost AS SELECT a FROM STREAM gone"
+
+
 def test_a_server_that_is_killed_and_started_again_takes_its_tables_up_where_they_were(
     place: Place,
 ) -> None:
     with place.client("admin") as admin, place.client("maker") as maker:
+        list(admin.sql("CREATE TABLE gone (a INT) USING parquet"))
+        list(maker.sql(LOST))
+        list(admin.sql("DROP TABLE gone"))
         add(admin, "orders", 50)
         list(maker.sql("SET spark.sql.session.timeZone = Asia/Tokyo"))
         list(
@@ -486,9 +492,21 @@ def test_a_server_that_is_killed_and_started_again_takes_its_tables_up_where_the
         assert until(lambda: rows(maker, "kept") == [(50, "19")], 30)
     place.restart(signal.SIGKILL)
     with place.client("admin") as admin, place.client("maker") as maker:
-        assert [found.table for found in maker.streams()] == ["spark_catalog.default.kept"]
+        states = {found.name: found for found in maker.streams()}
+        assert states["default.kept"].state == "running"
+        assert states["default.lost"].state == "failed"
+        error = states["default.lost"].error
+        assert error is not None
+        assert (error.status, error.condition) == ("INVALID_ARGUMENT", "TABLE_OR_VIEW_NOT_FOUND")
+        assert '"message": "not taken up: ' in place.server.logs
         assert rows(maker, "kept") == [(50, "19")]
         add(admin, "orders", 51)
         assert until(lambda: rows(maker, "kept") == [(50, "19"), (51, "19")], 30)
-        list(maker.sql("DROP TABLE kept"))
+        # What could not be taken up is tried again by its statement.
+        list(admin.sql("CREATE TABLE gone (a INT) USING parquet"))
+        list(maker.sql(LOST))
+        list(admin.sql("INSERT INTO gone VALUES (3)"))
+        assert until(lambda: rows(maker, "lost") == [(3,)], 30)
+        for table in ("kept", "lost"):
+            list(maker.sql(f"DROP TABLE {table}"))
         assert (place.written_down, place.kept) == ([], [])

@@ -78,9 +78,6 @@ object PlaitRemote {
     stream.told
   }
 
-  /** How many streams run. */
-  def streamsRunning(): Int = Streams.running
-
   /** Takes streams from now on, and starts those of continuous tables again; `{"streams": [...]}` of them.
     *
     * @param json

@@ -87,9 +87,6 @@ object Streams {
     all.values.find(_.title.table.contains(table))
   }
 
-  /** How many run. */
-  def running: Int = synchronized(all.values.count(_.isActive))
-
   /** Ends all of them, and takes no more. */
   def close(): Unit = {
     val active = synchronized {
