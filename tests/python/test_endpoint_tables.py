@@ -337,7 +337,7 @@ def test_sixteen_clients_with_twenty_queries_each_beside_four_readers_of_a_strea
     workers = [threading.Thread(target=guarded(work)) for _ in range(16)]
     for thread in readers + workers:
         thread.start()
-    for number in range(4):
+    for number in range(2):
         list(admin.sql(f"INSERT INTO orders VALUES ({number}, 'z', NULL)"))
     for thread in workers:
         thread.join()
