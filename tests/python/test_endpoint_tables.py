@@ -259,6 +259,7 @@ def test_a_stream_makes_its_table_which_every_session_reads_as_it_grows(
         alice.start_stream(ID, trigger="100 ms", **settings),
     ):
         assert until(lambda: list(alice.sql("SELECT * FROM copied")) == [(1,)], 30)
+        assert rows(admin, "copied") == [(1,)]
         list(admin.sql("INSERT INTO orders VALUES (2, 'z', TIMESTAMP'2026-03-01 10:00:00')"))
         for client in (alice, admin):
             assert until(lambda c=client: len(list(c.sql("SELECT * FROM copied"))) == 2, 30)
