@@ -104,6 +104,12 @@ def _sql(argv: Sequence[str]) -> int:
     return sql.main(argv)
 
 
+def _streams(argv: Sequence[str]) -> int:
+    from plait.commands import streams
+
+    return streams.main(argv)
+
+
 def _token(argv: Sequence[str]) -> int:
     from plait.server import main as server
 
@@ -117,6 +123,7 @@ HELP = {
     "serve": "serve Plait SQL over gRPC",
     "shell": "type statements at a prompt",
     "sql": "run statements, and write what they give",
+    "streams": "start, watch and stop a server's streaming queries",
     "token": "make a token for a client of plait serve",
 }
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
@@ -126,5 +133,6 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "serve": _serve,
     "shell": _shell,
     "sql": _sql,
+    "streams": _streams,
     "token": _token,
 }

@@ -30,8 +30,8 @@ class Endpoint:
     def start(
         cls, *, tls: Tls | None = None, tokens: tuple[Token, ...] = (), **limits: Any
     ) -> Endpoint:
-        engine = FakeEngine()
         server = Server(**{"port": 0, "drain_seconds": 0.2, **limits})
+        engine = FakeEngine(server.stream_records)
         return cls(serve(Config(server, tls, tokens), engine), engine)
 
     @property

@@ -7,6 +7,9 @@ fail          a failure of a statement
 break         the connection to the JVM ends
 never         the engine itself raises
 
+A stream is a program too, of which each step is a micro-batch: `rows N` has N rows, `fail` ends it
+with a failure; behind the last step it ends, unless that is `wait`.
+
 Validated, `fail` fails, `never` raises, `do` is a command; each word with a colon is a parameter.
 The catalog has 250 tables, `t000` to `t249`.
 """
@@ -14,19 +17,22 @@ The catalog has 250 tables, `t000` to `t249`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from plait.server.analysis import Explained, Page, Validated
-from plait.server.failure import Place, from_json
+from plait.server.failure import Failure, Place, from_json
 from plait.server.frames import BrokenResult, Columns, Ended, Failed, Frame, Progressed, Rows
 
 if TYPE_CHECKING:
     from plait.server.analysis import Wanted
     from plait.server.engine import Statement
+    from plait.server.stream_order import StreamOrder
 
 SCHEMA = pa.schema([("n", pa.int64()), ("text", pa.string())])
 PROGRESS = {"stages": 1, "stagesDone": 0, "tasks": 2, "tasksDone": 1, "tasksFailed": 0}
@@ -96,10 +102,91 @@ class FakeSource:
         self.closed.set()
 
 
+JOIN = {
+    "operatorName": "plaitSymmetricHashJoin",
+    "memoryUsedBytes": 320,
+    "customMetrics": {
+        **{
+            f"{side}Rows{what}": place
+            for side in ("left", "right")
+            for place, what in enumerate(("In", "Late", "Stored", "Pruned"))
+        },
+        **{"pairsByProbingLeft": 8, "pairsByProbingRight": 9, "leftFrontier": 77},
+    },
+}
+
+
+@dataclass
+class FakeStream:
+    """A stream, and the newest records of its progress; its steps run when it is told to."""
+
+    order: StreamOrder
+    most: int
+    records: deque[Mapping[str, Any]] = field(default_factory=deque)
+    state: str = "running"
+    number: int = 0
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def run(self, steps: str) -> None:
+        for step in steps.split(";"):
+            match step.split():
+                case ["rows", count]:
+                    self.add(int(count))
+                case ["fail"]:
+                    self.end("failed")
+
+    def add(self, rows: int) -> None:
+        with self.changed:
+            self.number += 1
+            progress = {
+                "batchId": self.number - 1,
+                "timestamp": "2026-03-01T10:00:00.000Z",
+                "sources": [{"numInputRows": rows}],
+                "durationMs": {"addBatch": 9, "triggerExecution": 12},
+                "stateOperators": [JOIN],
+            }
+            self.records.append({"number": self.number, "progress": progress})
+            while len(self.records) > self.most:
+                self.records.popleft()
+            self.changed.notify_all()
+
+    def end(self, state: str) -> None:
+        with self.changed:
+            if self.state == "running":
+                self.state = state
+            self.changed.notify_all()
+
+    def told(self) -> dict[str, Any]:
+        told = {
+            "name": self.order.name,
+            "query": "q",
+            "state": self.state,
+            "started": 1_772_359_200_000,
+            "ended": 0 if self.state == "running" else 1_772_359_260_000,
+            "sink": str((self.order.sink or {}).get("kind", "")),
+            "mode": self.order.mode,
+            "table": "",
+        }
+        last = {"last": self.records[-1]} if self.records else {}
+        failure = {"failure": FAILURE} if self.state == "failed" else {}
+        return told | last | failure
+
+    def news(self, after: int, seconds: float) -> dict[str, Any]:
+        end = time.monotonic() + seconds
+        with self.changed:
+            while self.number <= after and self.state == "running" and time.monotonic() < end:
+                self.changed.wait(seconds)
+            fresh = [record for record in self.records if record["number"] > after]
+            return {"records": fresh, "over": self.state != "running", "stream": self.told()}
+
+
 @dataclass
 class FakeEngine:
     """Keeps what it was asked for."""
 
+    stream_records: int = 100
+    started: dict[tuple[str, str], FakeStream] = field(default_factory=dict)
+    asked: int = 0  # for news of streams
     sources: list[FakeSource] = field(default_factory=list)
     sessions: int = 0
     looked_at: list[Statement | Wanted] = field(default_factory=list)
@@ -142,6 +229,43 @@ class FakeEngine:
         self.looked_at.append(statement)
         if "fail" in statement.sql:
             raise from_json(FAILURE)
+
+    def start_stream(self, session: int, order: StreamOrder) -> dict[str, Any]:
+        del session
+        key = (order.statement.owner, order.name)
+        if key in self.started and self.started[key].state == "running":
+            raise Failure("exists", "STREAM_EXISTS", "A stream of this name runs already.")
+        self.started[key] = FakeStream(order, self.stream_records)
+        self.started[key].run(order.statement.sql)
+        if not order.statement.sql.endswith("wait"):
+            self.started[key].end("finished")
+        return self.started[key].told()
+
+    def streams(self, owner: str) -> list[dict[str, Any]]:
+        return [found.told() for (of, _), found in reversed(self.started.items()) if of == owner]
+
+    def stream_news(self, owner: str, name: str, after: int, seconds: float) -> dict[str, Any]:
+        self.asked += 1
+        return self._stream(owner, name).news(after, seconds)
+
+    def stop_stream(self, owner: str, name: str) -> dict[str, Any]:
+        stream = self._stream(owner, name)
+        if stream.state != "running":
+            del self.started[owner, name]
+        stream.end("stopped")
+        return stream.told()
+
+    def open_streams(self) -> list[dict[str, Any]]:
+        return []
+
+    def close_streams(self) -> None:
+        for stream in self.started.values():
+            stream.end("stopped")
+
+    def _stream(self, owner: str, name: str) -> FakeStream:
+        if (owner, name) not in self.started:
+            raise Failure("missing", "STREAM_NOT_FOUND", f"There is no stream {name!r}.")
+        return self.started[owner, name]
 
     def versions(self) -> tuple[str, str]:
         return "0.1", "4.3.0"

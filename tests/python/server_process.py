@@ -34,7 +34,7 @@ class ServerProcess:
     def __init__(self, folder: Path, *arguments: str, **limits: object) -> None:
         self.folder = folder
         scratch = folder / "scratch"
-        scratch.mkdir(parents=True)
+        scratch.mkdir(parents=True, exist_ok=True)
         conf = SPARK | {
             "spark.local.dir": str(scratch),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -42,7 +42,7 @@ class ServerProcess:
         told = [part for key, value in conf.items() for part in ("--spark", f"{key}={value}")]
         environment = {f"PLAIT_SERVER_{name.upper()}": str(limits[name]) for name in limits}
         self.log_file = folder / "server.log"
-        with self.log_file.open("w") as log:
+        with self.log_file.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "plait", "serve", "--port", "0", *told, *arguments],
                 env=os.environ | {"PYTHONPATH": str(ROOT / "python")} | environment,

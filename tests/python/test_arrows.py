@@ -31,6 +31,7 @@ SPARK_ARROWS: dict[str, set[str]] = {
     "stream": {"translate", "side"},
     "planner": {"translate", "side", "exec", "stream", "plan"},
     "result": set(),
+    "continuous": {"guard", "result"},
 }
 
 

@@ -172,15 +172,35 @@ def wrong(random_: random.Random, method: str) -> Message:
         if random_.random() < 0.5:
             request.named["x"].CopyFrom(value)
         request.positional.extend([value] * random_.choice([0, 0, 1]))
+    if isinstance(request, plait_pb2.StartStreamRequest):
+        _fill_stream(random_, request)
     if isinstance(request, plait_pb2.ExecuteRequest):
         request.operation += str(random_.random()) if random_.random() < 0.5 else ""
     return request
+
+
+def _fill_stream(random_: random.Random, request: plait_pb2.StartStreamRequest) -> None:
+    request.trigger.every_milliseconds = random_.choice([0, 1, (1 << 64) - 1])
+    match random_.randrange(3):
+        case 0:
+            options = {"o" * random_.choice([0, 1, 5000]): "\x00"}
+            path = random_.choice(["", "/p", "p" * 5000])
+            request.files.CopyFrom(plait_pb2.FileSink(format="f", path=path, options=options))
+        case 1:
+            request.nowhere.SetInParent()
+            request.trigger.available_now.SetInParent()
 
 
 NAMES = ["", "o", "o" * 200, "{}", "ü"]
 WRONG_FIELDS: dict[str, list[object]] = {
     "session": ["", "s", "s", "s" * 129, "a b", "ü", "\x00", "s/../t"],
     "operation": NAMES,
+    "stream": NAMES,
+    "table": ["", "t", "t" * 5000],
+    "checkpoint": ["", "/c", "c" * 5000],
+    "mode": [0, 1, 2, 3, 4, -1],
+    "after": [0, 1, (1 << 64) - 1],
+    "kept_only": [True, True, False],
     "prepared": ["", "", "", *NAMES],
     "sql": ["", " ", "rows 1", "fail", "\x00", "rows 1;" * 1000, "do x", ":a :b"],
     "reattachable": [False] * 9 + [True],

@@ -21,7 +21,11 @@ FLAGS = re.MULTILINE | re.DOTALL
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    started = ServerProcess(tmp_path_factory.mktemp("server"))
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "open").mkdir()
+    options = {"scopes": "read,stream,admin", "allow-path": folder / "open", "state": folder / "s"}
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    started = ServerProcess(folder, *words)
     yield started
     assert started.stop() == 0
 
@@ -33,7 +37,8 @@ def test_the_python_of_the_guide_prints_what_is_shown(
     names: dict[str, object] = {}
     shown = []
     for block, output in re.findall(r"^```python\n(.*?)^```\n\n((?: {4}[^\n]+\n)*)", TEXT, FLAGS):
-        exec(block.replace("127.0.0.1:15110", server.address), names)
+        program = block.replace("/data/open", str(server.folder / "open"))
+        exec(program.replace("127.0.0.1:15110", server.address), names)
         shown += [line.strip() for line in output.splitlines()]
     assert shown
     assert capsys.readouterr().out.splitlines() == shown
@@ -71,6 +76,7 @@ def test_the_guide_tells_every_error_that_has_a_name_of_its_own() -> None:
     sources = [
         *ROOT.glob("python/plait/server/*.py"),
         *ROOT.glob("jvm/spark/src/main/scala/plait/spark/result/*.scala"),
+        *ROOT.glob("jvm/spark/src/main/scala/plait/spark/continuous/*.scala"),
     ]
     refused = ROOT / "jvm/spark/src/main/scala/plait/spark/guard/StatementRefused.scala"
     names = {

@@ -300,33 +300,6 @@ def test_a_cut_wire_costs_no_row_and_doubles_none(server: ServerProcess) -> None
     assert seen == list(range(300_000))
 
 
-def test_sixteen_clients_with_twenty_queries_each_are_served_and_leave_nothing(
-    server: ServerProcess,
-) -> None:
-    expected = {n: [(sum(range(n)),)] for n in range(1, 21)}
-    wrong: list[object] = []
-
-    def work() -> None:
-        try:
-            with Client(server.address) as mine:
-                for n in range(1, 21):
-                    got = list(mine.sql("SELECT sum(id) FROM range(:n)", n=n))
-                    if got != expected[n]:
-                        wrong.append((n, got))
-        except Exception as error:
-            wrong.append(error)
-
-    before = server.threads
-    threads = [threading.Thread(target=work) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-    # Threads of the pool stay; those of operations and of clients go.
-    assert until(lambda: server.threads <= before + 40)
-
-
 def test_a_hundred_clients_that_leave_in_the_middle_leave_nothing(
     server: ServerProcess, client: Client
 ) -> None:

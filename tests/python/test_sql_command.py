@@ -401,6 +401,13 @@ def test_a_local_error_marks_its_place(
     assert lines[-1] == carets
 
 
+def test_a_continuous_table_is_none_of_a_spark_that_ends_with_the_command(
+    local: None, capsys: Capture
+) -> None:
+    assert main(["sql", "CREATE MATERIALIZED VIEW v AS SELECT 1 AS a"]) == 1
+    assert "is kept by a server" in capsys.readouterr().err
+
+
 def test_explain_tells_how_a_join_prunes(local: None, capsys: Capture) -> None:
     assert main(["explain", JOIN.replace("SELECT", "SELECT /*+ SYMMETRIC_HASH(l, r) */")]) == 0
     assert "pruned by" in capsys.readouterr().out

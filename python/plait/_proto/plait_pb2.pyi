@@ -21,6 +21,21 @@ class TableKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TABLE_KIND_VIEW: _ClassVar[TableKind]
     TABLE_KIND_TEMPORARY_VIEW: _ClassVar[TableKind]
 
+class OutputMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OUTPUT_MODE_UNSPECIFIED: _ClassVar[OutputMode]
+    OUTPUT_MODE_APPEND: _ClassVar[OutputMode]
+    OUTPUT_MODE_UPDATE: _ClassVar[OutputMode]
+    OUTPUT_MODE_COMPLETE: _ClassVar[OutputMode]
+
+class StreamState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STREAM_STATE_UNSPECIFIED: _ClassVar[StreamState]
+    STREAM_STATE_RUNNING: _ClassVar[StreamState]
+    STREAM_STATE_FINISHED: _ClassVar[StreamState]
+    STREAM_STATE_STOPPED: _ClassVar[StreamState]
+    STREAM_STATE_FAILED: _ClassVar[StreamState]
+
 class OperationState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     OPERATION_STATE_UNSPECIFIED: _ClassVar[OperationState]
@@ -36,6 +51,15 @@ TABLE_KIND_UNSPECIFIED: TableKind
 TABLE_KIND_TABLE: TableKind
 TABLE_KIND_VIEW: TableKind
 TABLE_KIND_TEMPORARY_VIEW: TableKind
+OUTPUT_MODE_UNSPECIFIED: OutputMode
+OUTPUT_MODE_APPEND: OutputMode
+OUTPUT_MODE_UPDATE: OutputMode
+OUTPUT_MODE_COMPLETE: OutputMode
+STREAM_STATE_UNSPECIFIED: StreamState
+STREAM_STATE_RUNNING: StreamState
+STREAM_STATE_FINISHED: StreamState
+STREAM_STATE_STOPPED: StreamState
+STREAM_STATE_FAILED: StreamState
 OPERATION_STATE_UNSPECIFIED: OperationState
 OPERATION_STATE_QUEUED: OperationState
 OPERATION_STATE_RUNNING: OperationState
@@ -481,6 +505,188 @@ class Column(_message.Message):
     comment: str
     def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., nullable: bool = ..., comment: _Optional[str] = ...) -> None: ...
 
+class StartStreamRequest(_message.Message):
+    __slots__ = ("session", "sql", "named", "positional", "stream", "table", "files", "nowhere", "checkpoint", "trigger", "mode", "stack")
+    class NamedEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    NAMED_FIELD_NUMBER: _ClassVar[int]
+    POSITIONAL_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    NOWHERE_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    TRIGGER_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    STACK_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    sql: str
+    named: _containers.MessageMap[str, Value]
+    positional: _containers.RepeatedCompositeFieldContainer[Value]
+    stream: str
+    table: str
+    files: FileSink
+    nowhere: NoSink
+    checkpoint: str
+    trigger: StreamTrigger
+    mode: OutputMode
+    stack: bool
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., stream: _Optional[str] = ..., table: _Optional[str] = ..., files: _Optional[_Union[FileSink, _Mapping]] = ..., nowhere: _Optional[_Union[NoSink, _Mapping]] = ..., checkpoint: _Optional[str] = ..., trigger: _Optional[_Union[StreamTrigger, _Mapping]] = ..., mode: _Optional[_Union[OutputMode, str]] = ..., stack: bool = ...) -> None: ...
+
+class FileSink(_message.Message):
+    __slots__ = ("format", "path", "options")
+    class OptionsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    format: str
+    path: str
+    options: _containers.ScalarMap[str, str]
+    def __init__(self, format: _Optional[str] = ..., path: _Optional[str] = ..., options: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class NoSink(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class StreamTrigger(_message.Message):
+    __slots__ = ("every_milliseconds", "available_now")
+    EVERY_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    AVAILABLE_NOW_FIELD_NUMBER: _ClassVar[int]
+    every_milliseconds: int
+    available_now: AvailableNow
+    def __init__(self, every_milliseconds: _Optional[int] = ..., available_now: _Optional[_Union[AvailableNow, _Mapping]] = ...) -> None: ...
+
+class AvailableNow(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class StartStreamResponse(_message.Message):
+    __slots__ = ("stream",)
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    stream: Stream
+    def __init__(self, stream: _Optional[_Union[Stream, _Mapping]] = ...) -> None: ...
+
+class ListStreamsRequest(_message.Message):
+    __slots__ = ("limit",)
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    def __init__(self, limit: _Optional[int] = ...) -> None: ...
+
+class ListStreamsResponse(_message.Message):
+    __slots__ = ("streams", "more")
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
+    streams: _containers.RepeatedCompositeFieldContainer[Stream]
+    more: bool
+    def __init__(self, streams: _Optional[_Iterable[_Union[Stream, _Mapping]]] = ..., more: bool = ...) -> None: ...
+
+class Stream(_message.Message):
+    __slots__ = ("stream", "query", "state", "started", "ended", "sink", "mode", "table", "last", "error")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    SINK_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    query: str
+    state: StreamState
+    started: int
+    ended: int
+    sink: str
+    mode: OutputMode
+    table: str
+    last: StreamRecord
+    error: OperationError
+    def __init__(self, stream: _Optional[str] = ..., query: _Optional[str] = ..., state: _Optional[_Union[StreamState, str]] = ..., started: _Optional[int] = ..., ended: _Optional[int] = ..., sink: _Optional[str] = ..., mode: _Optional[_Union[OutputMode, str]] = ..., table: _Optional[str] = ..., last: _Optional[_Union[StreamRecord, _Mapping]] = ..., error: _Optional[_Union[OperationError, _Mapping]] = ...) -> None: ...
+
+class StreamProgressRequest(_message.Message):
+    __slots__ = ("stream", "after", "kept_only")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    KEPT_ONLY_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    after: int
+    kept_only: bool
+    def __init__(self, stream: _Optional[str] = ..., after: _Optional[int] = ..., kept_only: bool = ...) -> None: ...
+
+class StreamProgressResponse(_message.Message):
+    __slots__ = ("record", "stream")
+    RECORD_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    record: StreamRecord
+    stream: Stream
+    def __init__(self, record: _Optional[_Union[StreamRecord, _Mapping]] = ..., stream: _Optional[_Union[Stream, _Mapping]] = ...) -> None: ...
+
+class StreamRecord(_message.Message):
+    __slots__ = ("number", "batch", "time", "rows_in", "milliseconds", "sides", "json")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    BATCH_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    ROWS_IN_FIELD_NUMBER: _ClassVar[int]
+    MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    SIDES_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    batch: int
+    time: int
+    rows_in: int
+    milliseconds: int
+    sides: _containers.RepeatedCompositeFieldContainer[StreamSide]
+    json: str
+    def __init__(self, number: _Optional[int] = ..., batch: _Optional[int] = ..., time: _Optional[int] = ..., rows_in: _Optional[int] = ..., milliseconds: _Optional[int] = ..., sides: _Optional[_Iterable[_Union[StreamSide, _Mapping]]] = ..., json: _Optional[str] = ...) -> None: ...
+
+class StreamSide(_message.Message):
+    __slots__ = ("join", "side", "rows_in", "rows_late", "rows_stored", "rows_pruned", "pairs", "frontier", "state_bytes")
+    JOIN_FIELD_NUMBER: _ClassVar[int]
+    SIDE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_IN_FIELD_NUMBER: _ClassVar[int]
+    ROWS_LATE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_STORED_FIELD_NUMBER: _ClassVar[int]
+    ROWS_PRUNED_FIELD_NUMBER: _ClassVar[int]
+    PAIRS_FIELD_NUMBER: _ClassVar[int]
+    FRONTIER_FIELD_NUMBER: _ClassVar[int]
+    STATE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    join: int
+    side: str
+    rows_in: int
+    rows_late: int
+    rows_stored: int
+    rows_pruned: int
+    pairs: int
+    frontier: int
+    state_bytes: int
+    def __init__(self, join: _Optional[int] = ..., side: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_stored: _Optional[int] = ..., rows_pruned: _Optional[int] = ..., pairs: _Optional[int] = ..., frontier: _Optional[int] = ..., state_bytes: _Optional[int] = ...) -> None: ...
+
+class StopStreamRequest(_message.Message):
+    __slots__ = ("stream",)
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    def __init__(self, stream: _Optional[str] = ...) -> None: ...
+
+class StopStreamResponse(_message.Message):
+    __slots__ = ("stream",)
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    stream: Stream
+    def __init__(self, stream: _Optional[_Union[Stream, _Mapping]] = ...) -> None: ...
+
 class ServerInfoRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
@@ -498,7 +704,7 @@ class ServerInfoResponse(_message.Message):
     def __init__(self, version: _Optional[str] = ..., spark_version: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes", "submitted_seconds", "submitted", "prepared")
+    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes", "submitted_seconds", "submitted", "prepared", "streams", "stream_records", "subscriptions", "continuous_tables")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
     RUNNING_FIELD_NUMBER: _ClassVar[int]
@@ -510,6 +716,10 @@ class Limits(_message.Message):
     SUBMITTED_SECONDS_FIELD_NUMBER: _ClassVar[int]
     SUBMITTED_FIELD_NUMBER: _ClassVar[int]
     PREPARED_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    STREAM_RECORDS_FIELD_NUMBER: _ClassVar[int]
+    SUBSCRIPTIONS_FIELD_NUMBER: _ClassVar[int]
+    CONTINUOUS_TABLES_FIELD_NUMBER: _ClassVar[int]
     rows: int
     bytes: int
     running: int
@@ -521,7 +731,11 @@ class Limits(_message.Message):
     submitted_seconds: float
     submitted: int
     prepared: int
-    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ..., submitted_seconds: _Optional[float] = ..., submitted: _Optional[int] = ..., prepared: _Optional[int] = ...) -> None: ...
+    streams: int
+    stream_records: int
+    subscriptions: int
+    continuous_tables: bool
+    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ..., submitted_seconds: _Optional[float] = ..., submitted: _Optional[int] = ..., prepared: _Optional[int] = ..., streams: _Optional[int] = ..., stream_records: _Optional[int] = ..., subscriptions: _Optional[int] = ..., continuous_tables: bool = ...) -> None: ...
 
 class ErrorDetail(_message.Message):
     __slots__ = ("condition", "sql_state", "parameters", "position", "operation", "stack")

@@ -91,6 +91,26 @@ class PlaitServiceStub(object):
                 request_serializer=plait_dot_v1_dot_plait__pb2.CatalogRequest.SerializeToString,
                 response_deserializer=plait_dot_v1_dot_plait__pb2.CatalogResponse.FromString,
                 _registered_method=True)
+        self.StartStream = channel.unary_unary(
+                '/plait.v1.PlaitService/StartStream',
+                request_serializer=plait_dot_v1_dot_plait__pb2.StartStreamRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.StartStreamResponse.FromString,
+                _registered_method=True)
+        self.ListStreams = channel.unary_unary(
+                '/plait.v1.PlaitService/ListStreams',
+                request_serializer=plait_dot_v1_dot_plait__pb2.ListStreamsRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.ListStreamsResponse.FromString,
+                _registered_method=True)
+        self.StreamProgress = channel.unary_stream(
+                '/plait.v1.PlaitService/StreamProgress',
+                request_serializer=plait_dot_v1_dot_plait__pb2.StreamProgressRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.StreamProgressResponse.FromString,
+                _registered_method=True)
+        self.StopStream = channel.unary_unary(
+                '/plait.v1.PlaitService/StopStream',
+                request_serializer=plait_dot_v1_dot_plait__pb2.StopStreamRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.StopStreamResponse.FromString,
+                _registered_method=True)
         self.ServerInfo = channel.unary_unary(
                 '/plait.v1.PlaitService/ServerInfo',
                 request_serializer=plait_dot_v1_dot_plait__pb2.ServerInfoRequest.SerializeToString,
@@ -185,6 +205,39 @@ class PlaitServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def StartStream(self, request, context):
+        """Starts a query over streams, which runs until it is stopped, ends or fails. It belongs to the caller and to the
+        server, and not to the session: it goes on when the client has gone and when the session's time is over, and
+        ends with the server. With the text of a CREATE STREAMING TABLE or CREATE MATERIALIZED VIEW it makes that
+        table; such a stream is taken up again when the server is started again, and ended by DROP TABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListStreams(self, request, context):
+        """The caller's own streams that the server still knows, newest first, those of other sessions too.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamProgress(self, request, context):
+        """What a stream does, a record for each micro-batch, until the stream ends; the last message is that it has. The
+        server keeps the newest `stream_records` (see Limits) of a stream, however many read them: who reads
+        more slowly than the stream runs misses the oldest.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StopStream(self, request, context):
+        """Ends a stream; its checkpoint stays, so that it can be started again from there. One that has ended is forgotten.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ServerInfo(self, request, context):
         """What this server is, and within which limits it works.
         """
@@ -249,6 +302,26 @@ def add_PlaitServiceServicer_to_server(servicer, server):
                     servicer.Catalog,
                     request_deserializer=plait_dot_v1_dot_plait__pb2.CatalogRequest.FromString,
                     response_serializer=plait_dot_v1_dot_plait__pb2.CatalogResponse.SerializeToString,
+            ),
+            'StartStream': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartStream,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.StartStreamRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.StartStreamResponse.SerializeToString,
+            ),
+            'ListStreams': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListStreams,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.ListStreamsRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.ListStreamsResponse.SerializeToString,
+            ),
+            'StreamProgress': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamProgress,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.StreamProgressRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.StreamProgressResponse.SerializeToString,
+            ),
+            'StopStream': grpc.unary_unary_rpc_method_handler(
+                    servicer.StopStream,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.StopStreamRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.StopStreamResponse.SerializeToString,
             ),
             'ServerInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.ServerInfo,
@@ -554,6 +627,114 @@ class PlaitService(object):
             '/plait.v1.PlaitService/Catalog',
             plait_dot_v1_dot_plait__pb2.CatalogRequest.SerializeToString,
             plait_dot_v1_dot_plait__pb2.CatalogResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartStream(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/StartStream',
+            plait_dot_v1_dot_plait__pb2.StartStreamRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.StartStreamResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListStreams(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/ListStreams',
+            plait_dot_v1_dot_plait__pb2.ListStreamsRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.ListStreamsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamProgress(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/plait.v1.PlaitService/StreamProgress',
+            plait_dot_v1_dot_plait__pb2.StreamProgressRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.StreamProgressResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StopStream(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/StopStream',
+            plait_dot_v1_dot_plait__pb2.StopStreamRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.StopStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -14,6 +14,8 @@ try:
     from plait.client.row import Row
     from plait.client.statements import Prepared, RemoteExplanation, Validation
     from plait.client.status import OperationStatus
+    from plait.client.stream import Stream, StreamProgress
+    from plait.client.streams import StreamRecord, StreamSide, StreamStatus
     from plait.client.submitted import Submitted
     from plait.client.tables import Column, Table
     from plait.client.tls import Tls
@@ -35,6 +37,11 @@ __all__ = [
     "RemoteError",
     "RemoteExplanation",
     "Row",
+    "Stream",
+    "StreamProgress",
+    "StreamRecord",
+    "StreamSide",
+    "StreamStatus",
     "Submitted",
     "Table",
     "Tls",

@@ -13,20 +13,31 @@ from __future__ import annotations
 import asyncio
 import uuid
 from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 
 import grpc
 from grpc import aio
 
 from plait._proto import plait_pb2, plait_pb2_grpc
+from plait.client import streams
 from plait.client.async_cursor import AsyncCursor
-from plait.client.call import Parameters, check, metadata, of_words, options, request
+from plait.client.async_stream import AsyncStream
+from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
+from plait.client.streams import StreamSettings, StreamStatus
 from plait.client.tls import Tls
 from plait.errors import PlaitError, RemoteError
 
-__all__ = ["AsyncClient", "AsyncCursor", "PlaitError", "RemoteError", "Show", "Tls"]
+__all__ = [
+    "AsyncClient",
+    "AsyncCursor",
+    "AsyncStream",
+    "PlaitError",
+    "RemoteError",
+    "Show",
+    "Tls",
+]
 
 
 class AsyncClient:
@@ -91,15 +102,36 @@ class AsyncClient:
             farewells=self._farewells,
         )
 
+    async def start_stream(
+        self, text: str, parameters: Parameters = (), **settings: Unpack[StreamSettings]
+    ) -> AsyncStream:
+        """Start a query over streams, as `plait.client.Client.start_stream` does."""
+        asked = streams.request(self.session, text, parameters, **settings)
+        told = (await self._ask(self._stub.StartStream, asked)).stream
+        return AsyncStream(self, told.stream, told.table)
+
+    def stream(self, name: str) -> AsyncStream:
+        """Come back to a stream by its name."""
+        return AsyncStream(self, name)
+
+    async def streams(self, *, limit: int = 100) -> list[StreamStatus]:
+        """Tell of the caller's streams, the newest first."""
+        request = plait_pb2.ListStreamsRequest(limit=limit)
+        answer = await self._ask(self._stub.ListStreams, request)
+        return [StreamStatus.of(told) for told in answer.streams]
+
     async def info(self) -> plait_pb2.ServerInfoResponse:
         """Ask for the server's versions, limits, and what the token allows."""
+        answer: plait_pb2.ServerInfoResponse = await self._ask(
+            self._stub.ServerInfo, plait_pb2.ServerInfoRequest()
+        )
+        return answer
+
+    async def _ask(self, call: Any, request: object) -> Any:
         try:
-            answer: plait_pb2.ServerInfoResponse = await self._stub.ServerInfo(
-                plait_pb2.ServerInfoRequest(), metadata=self._metadata, timeout=self.timeout or 30.0
-            )
+            return await call(request, metadata=self._metadata, timeout=self.timeout or PATIENCE)
         except grpc.RpcError as error:
             raise from_rpc(error, self.address) from None
-        return answer
 
     async def close(self) -> None:
         """Close the connection; statements that still run are cancelled by the server."""

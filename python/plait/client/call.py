@@ -34,6 +34,7 @@ WithValues = (
     | plait_pb2.ValidateRequest
     | plait_pb2.ExplainRequest
     | plait_pb2.PrepareRequest
+    | plait_pb2.StartStreamRequest
 )
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
+from plait.client import streams
 from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
 from plait.client.closing import Closing
 from plait.client.cursor import Cursor, await_farewells
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
 from plait.client.questions import Questions
+from plait.client.stream import Stream
+from plait.client.streams import StreamSettings, StreamStatus
 from plait.client.tls import Tls
 
 if TYPE_CHECKING:
@@ -75,6 +78,29 @@ class Client(Questions, Closing):
         ``timeout`` is in seconds; with ``stack`` errors carry the JVM's, if the server gives it.
         """
         return self._cursor(request(self.session, text, parameters, stack=stack), timeout)
+
+    def start_stream(
+        self, text: str, parameters: Parameters = (), **settings: Unpack[StreamSettings]
+    ) -> Stream:
+        """Start a query over streams, which lives on when the client has gone, until it is stopped.
+
+        Its rows go to ``table``, to the folder ``path`` as files of ``format`` with ``options``, or
+        ``nowhere``; the ``checkpoint`` is a folder. ``trigger`` is an interval ("5 seconds") or
+        "available now"; without it, batches follow one another. ``mode`` is append, update or
+        complete. A CREATE STREAMING TABLE ... AS takes a trigger and a ``name`` alone.
+        """
+        asked = streams.request(self.session, text, parameters, **settings)
+        told = self._ask(self._stub.StartStream, asked).stream
+        return Stream(self, told.stream, told.table)
+
+    def stream(self, name: str) -> Stream:
+        """Come back to a stream by its name."""
+        return Stream(self, name)
+
+    def streams(self, *, limit: int = 100) -> list[StreamStatus]:
+        """Tell of the caller's streams, the newest first."""
+        answer = self._ask(self._stub.ListStreams, plait_pb2.ListStreamsRequest(limit=limit))
+        return [StreamStatus.of(told) for told in answer.streams]
 
     def info(self) -> plait_pb2.ServerInfoResponse:
         """Ask for the server's versions, limits, and what the token allows."""

@@ -31,6 +31,9 @@ TICK = 0.1
 
 _END = object()
 
+# What Spark says of CREATE STREAMING TABLE, in words of a pipeline that is not there.
+PIPELINE = "UNSUPPORTED_FEATURE.CREATE_PIPELINE_DATASET_QUERY_EXECUTION"
+
 
 class StatementFailed(PlaitError):
     """Spark refuses a statement; ``position`` is its place in the text, as in ``RemoteError``."""
@@ -142,6 +145,12 @@ def failure(spark: SparkSession, error: Exception) -> Exception:
     if told is None:
         is_sparks = type(error).__module__.startswith("pyspark.")
         return StatementFailed(str(error), None) if is_sparks else error
+    if told.get("condition") == PIPELINE:
+        return StatementFailed(
+            "A continuous table is kept by a server, and not by a Spark of this command's own, "
+            "which ends with it: say --server HOST:PORT.",
+            None,
+        )
     return StatementFailed(told["message"], told.get("position"))
 
 

@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha import reflection
 from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.errors import PlaitError
 from plait.server.credentials import CertificateFiles
-from plait.server.engine import Engine, SparkEngine
+from plait.server.engine import Engine, SparkEngine, StreamTold
 from plait.server.registry import Registry
 from plait.server.service import PlaitService
 
@@ -45,15 +45,20 @@ class Served:
 
     port: int
     registry: Registry[Any]
+    _engine: Engine
     _server: grpc.Server
     _health: health.HealthServicer
     _drain_seconds: float
     _metrics: MetricsPort | None = None
 
     def stop(self) -> None:
-        """Take nothing new, let operations end for a while, cancel the rest, close the port."""
+        """Take nothing new, let operations end for a while, cancel the rest, close the port.
+
+        Streams are stopped when the operations have ended.
+        """
         self._health.enter_graceful_shutdown()
         self.registry.close(self._drain_seconds)
+        self._engine.close_streams()
         self._server.stop(GRACE).wait()
         if self._metrics is not None:
             self._metrics.close()
@@ -64,7 +69,7 @@ def serve(config: Config, engine: Engine) -> Served:
     limits = config.server
     registry: Registry[Any] = Registry(limits, engine.open_session)
     # A streaming call holds a thread while its client reads, and one that waits does too.
-    threads = limits.running * 2 + limits.queued + SHORT_CALLS
+    threads = limits.running * 2 + limits.queued + limits.subscriptions + SHORT_CALLS
     server = grpc.server(
         futures.ThreadPoolExecutor(threads, thread_name_prefix="plait-call"),
         maximum_concurrent_rpcs=threads,
@@ -86,10 +91,20 @@ def serve(config: Config, engine: Engine) -> Served:
     reflection.enable_server_reflection(names, server)
     port = _listen(server, config)
     metrics = _metrics(config, registry)
+    for told in engine.open_streams():
+        _log_taken_up(told)
     server.start()
     for name in ("", SERVICE):
         healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
-    return Served(port, registry, server, healthy, limits.drain_seconds, metrics)
+    return Served(port, registry, engine, server, healthy, limits.drain_seconds, metrics)
+
+
+def _log_taken_up(told: StreamTold) -> None:
+    where = {"table": told["table"], "stream": told["name"]}
+    if "failure" in told:
+        log.error("not taken up: %s", told["failure"]["message"], extra=where)
+    else:
+        log.info("taken up", extra=where)
 
 
 def _metrics(config: Config, registry: Registry[Any]) -> MetricsPort | None:

@@ -93,7 +93,9 @@ class Calls:
     def _statement(self, caller: Caller, operation: str, request: WithStatement) -> Statement:
         named, positional = parameters(request)
         sql = messages.statement_text(request.sql)
-        return Statement(operation, sql, named, positional, caller.scopes, request.stack)
+        return Statement(
+            operation, sql, named, positional, caller.scopes, request.stack, caller.key
+        )
 
     @contextmanager
     def _desk(self) -> Iterator[None]:

@@ -27,6 +27,11 @@ from plait.errors import PlaitError
 
 SCOPES = ("read", "stream", "admin")
 
+AT_LEAST_ONE = (
+    *("running", "sessions", "submitted", "prepared", "streams", "stream_records"),
+    *("subscriptions", "batch_bytes", "message_bytes"),
+)
+
 # What a client may SET in its session, beside what the guard in the JVM allows by itself.
 PREFIX = "PLAIT_SERVER_"
 
@@ -42,7 +47,10 @@ class Server:
     ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
     ``message_bytes`` (of a gRPC message). ``rows`` and ``bytes`` bound a result, ``running`` and
     ``queued`` the operations of all clients, ``sessions`` the sessions, ``submitted`` the submitted
-    operations of a caller, ``prepared`` the prepared statements of a session. Prometheus finds its
+    operations of a caller, ``prepared`` the prepared statements of a session, ``streams`` the
+    streams of a caller that run, ``stream_records`` the records of its progress that are kept of
+    each, ``subscriptions`` the calls that wait for such records. ``state`` is the folder of
+    continuous tables, which executors see too; without one there are none. Prometheus finds its
     metrics at ``metrics_host`` and ``metrics_port``, nowhere if that is 0.
     """
 
@@ -65,6 +73,10 @@ class Server:
     message_bytes: int = 64 << 20
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0
+    streams: int = 16
+    stream_records: int = 100
+    subscriptions: int = 64
+    state: str = ""
     stacks: bool = False
     allow_paths: tuple[str, ...] = ()
     allow_conf: tuple[str, ...] = ()
@@ -138,9 +150,11 @@ def check(config: Config) -> None:
             raise PlaitError(
                 f"There is no scope {', '.join(sorted(unknown))}: scopes are {', '.join(SCOPES)}."
             )
-    for name in ("running", "sessions", "submitted", "prepared", "batch_bytes", "message_bytes"):
+    for name in AT_LEAST_ONE:
         if getattr(config.server, name) < 1:
             raise PlaitError(f"{name} must be at least 1.")
+    if config.server.state and not Path(config.server.state).is_absolute():
+        raise PlaitError(f"state must be an absolute path, not {config.server.state}.")
     if config.server.batch_bytes * 2 > config.server.message_bytes:
         raise PlaitError("message_bytes must be at least twice batch_bytes: a batch is a message.")
 

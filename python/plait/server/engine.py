@@ -25,12 +25,19 @@ if TYPE_CHECKING:
 
     from plait.server.config import Server
     from plait.server.items import Source
+    from plait.server.stream_order import StreamOrder
 
 # A parameter as the JVM reads it: {"type": "long", "value": "3"}; None is NULL.
 Parameter: TypeAlias = Mapping[str, str] | None
 
 # A session of the JVM.
 JvmSession: TypeAlias = Any
+
+# What the JVM tells of a stream: see RunningStream.scala.
+StreamTold: TypeAlias = Mapping[str, Any]
+
+# {"records": [{"number": 1, "progress": {...}}], "over": False, "stream": StreamTold}
+StreamNews: TypeAlias = Mapping[str, Any]
 
 # Seconds within which the JVM answers at its own socket.
 PATIENCE = 10.0
@@ -46,6 +53,7 @@ class Statement:
     positional: Sequence[Parameter]
     scopes: Sequence[str]
     stack: bool = False
+    owner: str = ""  # tells callers apart
 
 
 class Engine(Protocol):
@@ -69,6 +77,30 @@ class Engine(Protocol):
 
     def catalog(self, session: Any, wanted: Wanted) -> Page:
         """Tell of tables; raises a ``Failure``."""
+        ...
+
+    def start_stream(self, session: Any, order: StreamOrder) -> StreamTold:
+        """Start a stream that lives on without the session; raises its ``Failure``."""
+        ...
+
+    def streams(self, owner: str) -> list[StreamTold]:
+        """Tell of the streams of an owner, the newest first."""
+        ...
+
+    def stream_news(self, owner: str, name: str, after: int, seconds: float) -> StreamNews:
+        """Tell what a stream has done since the record ``after``; waits so long for a record."""
+        ...
+
+    def stop_stream(self, owner: str, name: str) -> StreamTold:
+        """End a stream; one that has ended is forgotten."""
+        ...
+
+    def open_streams(self) -> list[StreamTold]:
+        """Take streams from now on, and tell of those of continuous tables, which start again."""
+        ...
+
+    def close_streams(self) -> None:
+        """End all streams, and take no more."""
         ...
 
     def versions(self) -> tuple[str, str]:
@@ -117,6 +149,34 @@ class SparkEngine:
 
         return version(), str(self._spark.version)
 
+    def start_stream(self, session: JvmSession, order: StreamOrder) -> StreamTold:
+        """Let the JVM start a stream."""
+        request = self._request(order.statement) | order.told()
+        return _answer(self._remote.startStream(session, json.dumps(request)))
+
+    def streams(self, owner: str) -> list[StreamTold]:
+        """Ask the JVM, which keeps them."""
+        return list(_answer(self._remote.streams(owner))["streams"])
+
+    def stream_news(self, owner: str, name: str, after: int, seconds: float) -> StreamNews:
+        """Let the JVM wait for a record."""
+        millis = round(seconds * 1000)
+        return _answer(self._remote.streamNews(owner, name, after, millis))
+
+    def stop_stream(self, owner: str, name: str) -> StreamTold:
+        """Let the JVM end a stream."""
+        return _answer(self._remote.stopStream(owner, name))
+
+    def open_streams(self) -> list[StreamTold]:
+        """Let the JVM take up the continuous tables of the state folder."""
+        request = json.dumps(self._request(Statement("", "", {}, [], [])))
+        session = _jvm.session(self._spark)
+        return list(_answer(self._remote.openStreams(session, request))["streams"])
+
+    def close_streams(self) -> None:
+        """Let the JVM end them."""
+        self._remote.closeStreams()
+
     def running(self) -> int:
         """Count the operations that the JVM runs."""
         return int(self._remote.running())
@@ -134,6 +194,10 @@ class SparkEngine:
             "maxRows": limits.rows,
             "maxBytes": limits.bytes,
             "stack": statement.stack and limits.stacks,
+            "owner": statement.owner,
+            "state": limits.state,
+            "streams": limits.streams,
+            "records": limits.stream_records,
         }
 
 

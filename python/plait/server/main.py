@@ -71,6 +71,11 @@ def _serve_parser() -> argparse.ArgumentParser:
         help="a folder that statements may read and write files in; may come again",
     )
     parser.add_argument(
+        "--state",
+        metavar="DIR",
+        help="the folder of continuous tables, which executors see too (none: there are none)",
+    )
+    parser.add_argument(
         "--scopes",
         metavar="SCOPE,...",
         help="what callers may do where there are no tokens: read, stream, admin (read)",

@@ -112,6 +112,10 @@ def limits(server: Server) -> plait_pb2.Limits:
         submitted_seconds=server.submitted_seconds,
         submitted=server.submitted,
         prepared=server.prepared,
+        streams=server.streams,
+        stream_records=server.stream_records,
+        subscriptions=server.subscriptions,
+        continuous_tables=bool(server.state),
     )
 
 

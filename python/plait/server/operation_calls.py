@@ -108,7 +108,9 @@ class OperationCalls(Calls):
         name = messages.name_of("prepared", request.prepared)
         named, positional = parameters(request)
         sql = self._registry.prepared(caller, messages.session_name(request.session), name)
-        return Statement(operation, sql, named, positional, caller.scopes, request.stack)
+        return Statement(
+            operation, sql, named, positional, caller.scopes, request.stack, caller.key
+        )
 
     def Attach(
         self, request: plait_pb2.AttachRequest, context: grpc.ServicerContext

@@ -26,6 +26,7 @@ WithStatement: TypeAlias = (
     | plait_pb2.ValidateRequest
     | plait_pb2.ExplainRequest
     | plait_pb2.PrepareRequest
+    | plait_pb2.StartStreamRequest
 )
 
 # How Java writes the doubles that are no numbers.

@@ -77,6 +77,16 @@ def too_many_prepared(limits: Server) -> Failure:
     )
 
 
+def too_many_subscriptions(limits: Server) -> Failure:
+    """Say that no more calls can wait for progress."""
+    return Failure(
+        "limit",
+        "TOO_MANY_SUBSCRIPTIONS",
+        f"{limits.subscriptions} calls of StreamProgress wait, the server's limit: try again "
+        "later, or ask for what is kept only.",
+    )
+
+
 def queue_full(running: int, waiting: int) -> Failure:
     """Say that no operation can wait."""
     return Failure(

@@ -9,12 +9,15 @@ from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.server import messages
 from plait.server.operation_calls import OperationCalls
 from plait.server.statement_calls import StatementCalls
+from plait.server.stream_calls import StreamCalls
 
 if TYPE_CHECKING:
     import grpc
 
 
-class PlaitService(OperationCalls, StatementCalls, plait_pb2_grpc.PlaitServiceServicer):
+class PlaitService(
+    OperationCalls, StatementCalls, StreamCalls, plait_pb2_grpc.PlaitServiceServicer
+):
     """The calls of proto/plait/v1, over an engine."""
 
     def ServerInfo(

@@ -173,20 +173,21 @@ def report_of(progresses: Sequence[Progress]) -> StreamReport:
     sides = [
         _side(batch, operator, (join, side), times[join, side], seen)
         for batch, seen in zip(batches, newest, strict=True)
-        for join, operator in _joins(batch)
+        for join, operator in joins_of(batch)
         for side in SIDES
     ]
     name = next((str(p["name"]) for p in batches if p.get("name")), "")
     return StreamReport(name, tuple(sides))
 
 
-def _joins(progress: Progress) -> list[tuple[int, Progress]]:
+def joins_of(progress: Progress) -> list[tuple[int, Progress]]:
+    """Give what Plait's joins tell in a batch, each with its number."""
     operators = enumerate(progress.get("stateOperators", ()))
     return [(i, operator) for i, operator in operators if operator["operatorName"] == JOIN]
 
 
 def _check_joins(batches: Sequence[Progress]) -> None:
-    if batches and not any(map(_joins, batches)):
+    if batches and not any(map(joins_of, batches)):
         names = sorted({o["operatorName"] for p in batches for o in p.get("stateOperators", ())})
         raise PlaitError(
             "This query has no join of streams that is Plait's: "
@@ -197,7 +198,7 @@ def _check_joins(batches: Sequence[Progress]) -> None:
 def _frontiers(batches: Sequence[Progress]) -> dict[tuple[int, str], list[int]]:
     found: dict[tuple[int, str], list[int]] = {}
     for batch in batches:
-        for join, operator in _joins(batch):
+        for join, operator in joins_of(batch):
             for side in SIDES:
                 frontier = _frontier(operator, side)
                 known = frontier not in (0, _NO_MORE)

@@ -5,12 +5,12 @@ import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.plait.AnalysedQuery
 
+import plait.spark.continuous.{ContinuousTables, StreamRequest, StreamStart, Streams}
 import plait.spark.result.{Failure, OperationRequest, Operations, StackTrace}
 
 /** The JVM's side of the endpoint: runs a statement and streams its rows to the Python process beside it,
-  * and tells of statements and tables without running anything.
+  * keeps the streams of clients, and tells of statements and tables without running anything.
   *
   * `start` takes the JSON of [[OperationRequest]] and answers `port secret`: whoever connects to
   * that port of the loopback interface and sends the secret reads the frames of the result. The others
@@ -23,7 +23,7 @@ object PlaitRemote {
     val socket = Operations.start(
       OperationRequest.parse(json),
       session,
-      request => AnalysedQuery.dataFrame(session, RemoteStatement.admitted(session, request)),
+      RemoteStatement.answered(session, _),
       PlaitReport.counters
     )
     s"${socket.port} ${socket.secret}"
@@ -51,6 +51,51 @@ object PlaitRemote {
     answered(StackTrace.Kept)(
       new CatalogListing(session).page(new CatalogRequest(mapper.readTree(json)))
     )
+
+  /** Starts a stream, and tells of it as [[plait.spark.continuous.RunningStream.told]] does. */
+  def startStream(session: SparkSession, json: String): String = {
+    val request = StreamRequest.parse(json)
+    answered(request.statement.stack)(new StreamStart(session, request).run().told)
+  }
+
+  /** `{"streams": [...]}` of an owner, the newest first. */
+  def streams(owner: String): String = answered(StackTrace.Kept) {
+    val root = mapper.createObjectNode()
+    val list = root.putArray("streams")
+    Streams.of(owner).foreach(stream => list.add(stream.told))
+    root
+  }
+
+  /** Records of a stream's progress after that of a number; waits so many milliseconds for one. */
+  def streamNews(owner: String, name: String, after: Long, millis: Long): String =
+    answered(StackTrace.Kept)(Streams.find(owner, name).news(after, millis))
+
+  /** Ends a stream. */
+  def stopStream(owner: String, name: String): String = answered(StackTrace.Kept) {
+    val stream = Streams.find(owner, name)
+    ContinuousTables.refuseToStop(stream)
+    Streams.stop(stream)
+    stream.told
+  }
+
+  /** Takes streams from now on, and starts those of continuous tables again; `{"streams": [...]}` of them.
+    *
+    * @param json
+    *   a request of no statement, for what the server allows
+    */
+  def openStreams(session: SparkSession, json: String): String = answered(StackTrace.Kept) {
+    Streams.open()
+    val root = mapper.createObjectNode()
+    val list = root.putArray("streams")
+    ContinuousTables.takeUp(session, mapper.readTree(json)).foreach(s => list.add(s.told))
+    root
+  }
+
+  /** Ends all streams; those of continuous tables are started again with the next server. */
+  def closeStreams(): Unit = {
+    Streams.close()
+    ContinuousTables.close()
+  }
 
   private def answered(stack: StackTrace)(answer: => JsonNode): String = {
     val root = mapper.createObjectNode()

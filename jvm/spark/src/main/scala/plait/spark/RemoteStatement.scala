@@ -5,22 +5,22 @@ import java.util.Base64
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution, SimpleMode}
-import org.apache.spark.sql.plait.ArrowShape
+import org.apache.spark.sql.plait.{AnalysedQuery, ArrowShape}
 
-import plait.spark.guard.{Grant, Scope, StatementGuard, StatementRefused}
-import plait.spark.result.{OperationFailed, OperationRequest}
+import plait.spark.continuous.{ContinuousStatement, FilledTables}
+import plait.spark.guard.StatementGuard
+import plait.spark.result.OperationRequest
 import plait.spark.sql.ClauseParameters
 import plait.spark.sql.ClauseParameters.Marker
 
-/** A statement of a remote client, admitted; or told of.
+/** A statement of a remote client, admitted and run; or told of.
   *
-  *   1. Nothing is executed, of a query or of a command.
+  *   1. In [[validated]] and [[explained]] nothing is executed, of a query or of a command.
   *   1. What the caller may not run is not told of either.
   *   1. In [[validated]] and [[explained]] a parameter without a value is NULL: `SELECT :a` has a column of
   *      the type VOID. Where Spark does not take a NULL, as in `LIMIT :n`, all of them are 1.
@@ -31,9 +31,22 @@ private[spark] object RemoteStatement {
   /** More of a plan's text is cut off; in characters. */
   private val LongestPlan = 1 << 20
 
-  /** The analysed plan of a statement that the caller may run. */
-  def admitted(session: SparkSession, request: OperationRequest): LogicalPlan =
-    admitted(session, request, request.named, request.positional)
+  /** What a statement gives; it has run if it is a command. */
+  def answered(session: SparkSession, request: OperationRequest): DataFrame = {
+    FilledTables.readAnew(session)
+    val grant = Admission.grantOf(request)
+    val parsed = Admission.judged {
+      StatementGuard.read(session, request.sql, request.named, request.positional)
+    }
+    ContinuousStatement.of(session, request, parsed) match {
+      case Some(ours) =>
+        ours.run(): Unit
+        session.emptyDataFrame
+      case None =>
+        val plan = Admission.judged(StatementGuard.admit(session, parsed, grant))
+        AnalysedQuery.dataFrame(session, plan)
+    }
+  }
 
   /** What a statement is:
     * {{{
@@ -63,6 +76,7 @@ private[spark] object RemoteStatement {
     */
   def explained(session: SparkSession, request: OperationRequest): JsonNode = {
     val plan = filled(session, request, ClauseParameters.markersIn(request.sql))
+    ContinuousStatement.refuseToExplain(plan)
     session.withActive {
       val query = session.sessionState.executePlan(plan, CommandExecutionMode.SKIP)
       val report = PlaitReport.explain(query)
@@ -115,19 +129,11 @@ private[spark] object RemoteStatement {
       request: OperationRequest,
       named: Map[String, Any],
       positional: Seq[Any]
-  ): LogicalPlan =
-    try StatementGuard.admit(session, request.sql, named, positional, grantOf(request))
-    catch {
-      case refused: StatementRefused =>
-        val origin = Some(refused.origin).filter(_.line.isDefined)
-        throw new OperationFailed("refused", refused.code, refused.sentence, origin)
-      // While a statement is analysed, these are what Plait says of its hints and properties.
-      case hint: IllegalArgumentException if !hint.isInstanceOf[SparkThrowable] =>
-        throw new OperationFailed("statement", "WRONG_HINT", hint.getMessage, None)
-    }
-
-  private def grantOf(request: OperationRequest): Grant =
-    Grant(Scope.named(request.scopes), request.folders, Grant.HarmlessConfKeys ++ request.confKeys)
+  ): LogicalPlan = {
+    FilledTables.readAnew(session)
+    val grant = Admission.grantOf(request)
+    Admission.judged(StatementGuard.admit(session, request.sql, named, positional, grant))
+  }
 
   private def told(markers: Seq[Marker]): Seq[Marker] = {
     val (byName, byPlace) = markers.partition(_.isNamed)

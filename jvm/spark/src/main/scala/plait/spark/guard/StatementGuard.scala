@@ -52,7 +52,13 @@ object StatementGuard {
       named: Map[String, Any],
       positional: Seq[Any],
       grant: Grant
-  ): LogicalPlan = analyse(session, parse(session, sql, named, positional, grant), grant)
+  ): LogicalPlan = admit(session, read(session, sql, named, positional), grant)
+
+  /** The same, of a statement that [[read]] has given. */
+  def admit(session: SparkSession, parsed: LogicalPlan, grant: Grant): LogicalPlan = {
+    check(session, parsed, grant)
+    analyse(session, parsed, grant)
+  }
 
   /** The first half of [[admit]]: the parsed plan, looked at. */
   def parse(
@@ -62,10 +68,20 @@ object StatementGuard {
       positional: Seq[Any],
       grant: Grant
   ): LogicalPlan = {
-    session.sessionState.conf.setConfString(SettingRule.Substitution, "false")
-    val plan = StatementReading.parsed(session, sql, named, positional)
+    val plan = read(session, sql, named, positional)
     check(session, plan, grant)
     plan
+  }
+
+  /** The parsed plan, which nobody has looked at yet. */
+  def read(
+      session: SparkSession,
+      sql: String,
+      named: Map[String, Any],
+      positional: Seq[Any]
+  ): LogicalPlan = {
+    session.sessionState.conf.setConfString(SettingRule.Substitution, "false")
+    StatementReading.parsed(session, sql, named, positional)
   }
 
   /** The second half, of a plan that [[parse]] has given. */
@@ -77,7 +93,7 @@ object StatementGuard {
   }
 
   /** Refuses a plan that holds what the grant does not allow. */
-  private def check(session: SparkSession, plan: LogicalPlan, grant: Grant): Unit =
+  def check(session: SparkSession, plan: LogicalPlan, grant: Grant): Unit =
     session.withActive(new Rules(session, grant).checkAll(plan))
 
   /** EXPLAIN and DESCRIBE QUERY analyse what they hold only when they run. */

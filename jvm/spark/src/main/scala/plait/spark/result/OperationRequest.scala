@@ -12,13 +12,16 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
   * {{{
   * {"operation": "0c9...", "sql": "SELECT :x", "named": {"x": {"type": "date", "value": "2026-01-01"}}, "positional": [],
   *  "batchBytes": 1048576, "maxRows": 0, "maxBytes": 0, "stack": false,
-  *  "scopes": ["read"], "folders": [], "confKeys": ["spark.sql.*"]}
+  *  "scopes": ["read"], "folders": [], "confKeys": ["spark.sql.*"],
+  *  "owner": "", "state": "/var/lib/plait", "streams": 16, "records": 100}
   * }}}
   *
   *   1. A value is `null` or has one of the types of [[OperationRequest.value]], as text.
   *   1. A limit of 0 is none.
+  *   1. `owner` tells callers apart; the last three are of streams: the server's folder for continuous tables, empty if
+  *      it has none, and how many streams a caller may have, and how many records of each are kept.
   */
-final class OperationRequest(root: JsonNode) {
+final class OperationRequest(val root: JsonNode) {
   def operation: String = root.get("operation").asText
   def sql: String = root.get("sql").asText
   def batchBytes: Long = root.get("batchBytes").asLong
@@ -38,6 +41,19 @@ final class OperationRequest(root: JsonNode) {
   def scopes: Seq[String] = texts("scopes")
   def folders: Seq[String] = texts("folders")
   def confKeys: Seq[String] = texts("confKeys")
+  def owner: String = root.get("owner").asText
+  def state: Option[String] = Some(root.get("state").asText).filter(_.nonEmpty)
+  def streams: Int = root.get("streams").asInt
+  def records: Int = root.get("records").asInt
+
+  /** Its text and the values of its parameters, as they came. */
+  def written: JsonNode = {
+    val node = OperationRequest.mapper.createObjectNode()
+    Seq("sql", "named", "positional", "scopes").foreach(name =>
+      node.set[JsonNode](name, root.get(name))
+    )
+    node
+  }
 
   private def texts(name: String): Seq[String] = root.get(name).asScala.map(_.asText).toSeq
 }

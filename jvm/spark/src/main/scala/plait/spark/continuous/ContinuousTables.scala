@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.continuous
+
+import java.nio.file.Paths
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.JsonNode
+import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
+import org.apache.spark.sql.classic.SparkSession
+
+import plait.spark.result.{OperationFailed, OperationRequest}
+
+/** The tables of a server that streaming queries fill.
+  *
+  * {{{
+  * create n     the query is analysed | table n | written down | the query starts
+  * drop n       the query ends | forgotten | table n goes | its folder goes
+  * restart      what is written down starts again, from its checkpoint
+  * }}}
+  *
+  *   1. A table that is written down has a query, or had one that ended with an error, which its owner is told.
+  *   1. What a restart cannot start stays written down: `CREATE ... IF NOT EXISTS` tries again, DROP TABLE forgets it.
+  *   1. The catalog may have forgotten the table in the meantime, as the one in memory does: it is made again over its
+  *      files.
+  */
+final class ContinuousTables(folder: TableFolder) {
+  private val known = mutable.LinkedHashMap.empty[String, ContinuousTable]
+
+  /** Takes the folder, and reads what is written down. */
+  def open(): Unit = synchronized {
+    if (!folder.lock())
+      throw new OperationFailed(
+        "limit",
+        "STATE_IN_USE",
+        s"Another server has the folder ${folder.root} of continuous tables: stop it, or take another one for `state`.",
+        None
+      )
+    known.clear()
+    folder.read().foreach(table => known(table.table) = table)
+  }
+
+  def close(): Unit = folder.unlock()
+
+  def isEmpty: Boolean = synchronized(known.isEmpty)
+
+  def find(name: TableName): Option[ContinuousTable] = synchronized(known.get(name.dotted))
+
+  /** Refuses what would write to a table beside its query. */
+  def refuseTarget(name: TableName): Unit = if (find(name).isDefined)
+    throw new OperationFailed(
+      "statement",
+      "CONTINUOUS_TABLE",
+      s"The table ${name.dotted} is filled by a stream, which alone writes to it. Read it, or end it by DROP TABLE.",
+      None
+    )
+
+  /** Makes a table and starts its query; None if it is there and may be. */
+  def create(
+      session: SparkSession,
+      request: OperationRequest,
+      name: TableName,
+      ifNotExists: Boolean
+  )(
+      made: => ContinuousTable
+  ): Option[RunningStream] = {
+    val isThere = session.sessionState.catalog.tableExists(name.identifier)
+    find(name) match {
+      case Some(before) if ifNotExists && before.owner == request.owner && !isRunning(before) =>
+        Some(begin(session, before, request))
+      case before if ifNotExists && (before.isDefined || isThere) => None
+      case before if before.isDefined || isThere =>
+        throw new TableAlreadyExistsException(name.parts)
+      case _ => Some(createNew(session, made, request))
+    }
+  }
+
+  def drop(session: SparkSession, table: ContinuousTable): Unit = {
+    Streams.filling(table.table).foreach { stream =>
+      stream.stop()
+      Streams.forget(stream)
+    }
+    forget(table)
+    new TableQuery(session, table, folder).dropTable()
+    folder.delete(table)
+  }
+
+  /** Starts all again; what cannot be started is told of as a stream that has failed.
+    *
+    * @param like
+    *   a request of now, for what the server allows
+    */
+  def takeUp(session: SparkSession, like: JsonNode): Seq[RunningStream] = {
+    val tables = synchronized(known.values.toVector)
+    folder.sweep(tables)
+    tables.map { table =>
+      try begin(session, table, new OperationRequest(table.statement(like)))
+      catch { case NonFatal(error) => Streams.failed(table.title, error) }
+    }
+  }
+
+  private def isRunning(table: ContinuousTable): Boolean =
+    Streams.filling(table.table).exists(_.isActive)
+
+  private def createNew(
+      session: SparkSession,
+      table: ContinuousTable,
+      request: OperationRequest
+  ): RunningStream = {
+    val query = new TableQuery(session, table, folder).analysed(request)
+    query.createTable()
+    try {
+      keep(table)
+      start(query, table, request)
+    } catch {
+      case error: Throwable =>
+        forget(table)
+        query.table.dropTable()
+        folder.delete(table)
+        throw error
+    }
+  }
+
+  /** Starts the query of a table that is written down. */
+  private def begin(
+      session: SparkSession,
+      table: ContinuousTable,
+      request: OperationRequest
+  ): RunningStream = {
+    // What the table was made by counts, and not what has come now.
+    val stored = new OperationRequest(table.statement(request.root))
+    val query = new TableQuery(session, table, folder).analysed(stored)
+    query.createTable()
+    start(query, table, stored)
+  }
+
+  private def start(
+      query: AnalysedTableQuery,
+      table: ContinuousTable,
+      request: OperationRequest
+  ): RunningStream =
+    Streams.start(query.session, table.title, request.streams, request.records)(query.start())
+
+  private def keep(table: ContinuousTable): Unit = synchronized {
+    known(table.table) = table
+    folder.write(known.values)
+  }
+
+  private def forget(table: ContinuousTable): Unit = synchronized {
+    if (known.get(table.table).exists(_.id == table.id)) {
+      known.remove(table.table)
+      folder.write(known.values)
+    }
+  }
+}
+
+object ContinuousTables {
+  private val all = new ConcurrentHashMap[String, ContinuousTables]
+
+  /** Those of a server that has this folder. */
+  def at(state: Option[String]): ContinuousTables = knownAt(state).getOrElse {
+    throw new OperationFailed(
+      "refused",
+      "NO_STATE_FOLDER",
+      "This server has no folder in which it could keep continuous tables, so that they outlive a restart. Its operator " +
+        "gives it one by `plait serve --state DIR`, or `state` in [server].",
+      None
+    )
+  }
+
+  def knownAt(state: Option[String]): Option[ContinuousTables] = state.map { path =>
+    all.computeIfAbsent(
+      path,
+      p => {
+        val tables = new ContinuousTables(new TableFolder(Paths.get(p)))
+        tables.open()
+        tables
+      }
+    )
+  }
+
+  /** At the start of a server. */
+  def takeUp(session: SparkSession, like: JsonNode): Seq[RunningStream] = {
+    val state = new OperationRequest(like).state
+    knownAt(state).toSeq.flatMap(_.takeUp(session, like))
+  }
+
+  /** At the end of a server. */
+  def close(): Unit = {
+    all.values.forEach(_.close())
+    all.clear()
+  }
+
+  /** A stream of a continuous table is not stopped by itself: nobody could tell whether a restart is to start it. */
+  def refuseToStop(stream: RunningStream): Unit = stream.title.table.foreach { table =>
+    throw new OperationFailed(
+      "statement",
+      "CONTINUOUS_TABLE",
+      s"The stream '${stream.title.name}' fills the table $table and lives as long as that: DROP TABLE $table ends it, and " +
+        "its rows go too.",
+      None
+    )
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.guard
+
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.classic.SparkSession
+
+/** What a stream of a remote client may write to, judged as statements are: formats and options from the lists,
+  * paths in the folders of the grant, and the scope Stream for all of it.
+  *
+  * {{{
+  * parquet in /data/open/out, checkpoint in /data/open/c       if the grant has /data/open and Stream
+  * a table that is not there                                   Stream: as by CREATE STREAMING TABLE
+  * a table that is there, or in another catalog                Admin, as for INSERT
+  * }}}
+  */
+final class SinkGuard(session: SparkSession, grant: Grant) {
+  private val nowhere = new Origin()
+  private val sources = new SourceRule(
+    new Folders(grant.folders, session.sessionState.newHadoopConf()),
+    grant
+  )
+
+  def checkScope(): Unit = NodeRule.need(Scope.Stream, "A stream", grant, nowhere)
+
+  def checkFiles(format: String, path: String, options: Map[String, String]): Unit = {
+    sources.checkFormat(Some(format), nowhere)
+    sources.checkPath(path, nowhere)
+    OptionRule.checkAll(options, nowhere)
+    if (options.keys.exists(_.equalsIgnoreCase("path")))
+      throw new StatementRefused(
+        StatementRefused.Option,
+        "The folder of a stream's files is its path, and not an option.",
+        nowhere
+      )
+  }
+
+  def checkCheckpoint(path: String): Unit = sources.checkPath(path, nowhere)
+
+  /** Of a table that is there, or in a catalog of the operator's. */
+  def checkTable(name: String): Unit =
+    NodeRule.need(
+      Scope.Admin,
+      s"To write into the table $name, which is there already or in another catalog,",
+      grant,
+      nowhere
+    )
+}

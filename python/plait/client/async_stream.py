@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stream on a server, for asyncio: the twin of `plait.client.stream`.
+
+async with await client.start_stream("SELECT * FROM STREAM t", nowhere=True) as stream:
+    async for record in stream.progress():
+        print(record.batch, record.rows_in)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from plait._proto import plait_pb2
+from plait.client.dialogue import PAUSES
+from plait.client.failure import detail_of, from_rpc
+from plait.client.stream import LAST
+from plait.client.streams import StreamRecord, StreamStatus
+from plait.errors import RemoteError
+
+if TYPE_CHECKING:
+    from plait.client.aio import AsyncClient
+
+
+class AsyncStream:
+    """A stream by its name; any client of the same token may hold one."""
+
+    def __init__(self, client: AsyncClient, name: str, table: str = "") -> None:
+        """Hold the stream of that name; nothing is asked yet."""
+        self._client = client
+        self.name = name
+        self.table = table
+
+    async def status(self) -> StreamStatus:
+        """Ask how it is, what it did last, and why it failed if it has."""
+        request = plait_pb2.StreamProgressRequest(stream=self.name, kept_only=True, after=LAST)
+        async for message in self._messages(request):
+            if message.WhichOneof("content") == "stream":
+                return StreamStatus.of(message.stream)
+        raise AssertionError
+
+    async def progress(self, *, after: int = 0, follow: bool = True) -> AsyncIterator[StreamRecord]:
+        """Give the records after that of a number: those that are kept, then each as it comes.
+
+        It ends with the stream, and raises the error that the stream has failed with. Without
+        ``follow`` it ends with what is kept.
+        """
+        request = plait_pb2.StreamProgressRequest(
+            stream=self.name, after=after, kept_only=not follow
+        )
+        async for message in self._messages(request):
+            if message.WhichOneof("content") == "record":
+                yield StreamRecord.of(message.record)
+            elif follow and (error := StreamStatus.of(message.stream).error) is not None:
+                raise error
+
+    async def stop(self) -> StreamStatus:
+        """End it; its checkpoint stays. One that has ended is forgotten by the server."""
+        request = plait_pb2.StopStreamRequest(stream=self.name)
+        answer = await self._client._ask(self._client._stub.StopStream, request)
+        return StreamStatus.of(answer.stream)
+
+    async def __aenter__(self) -> AsyncStream:
+        """Give the stream."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop it, unless it is gone, or fills a table, which lives until it is dropped."""
+        if self.table:
+            return
+        try:
+            await self.stop()
+        except RemoteError as failed:
+            if failed.condition != "STREAM_NOT_FOUND":
+                raise
+
+    async def _messages(self, request: plait_pb2.StreamProgressRequest) -> AsyncIterator[Any]:
+        pauses = iter(PAUSES)
+        # Invariant: the records up to the number in the request have been given.
+        while True:
+            call = self._client._stub.StreamProgress(request, metadata=self._client._metadata)
+            try:
+                async for message in call:
+                    pauses = iter(PAUSES)
+                    if message.WhichOneof("content") == "record":
+                        request.after = message.record.number
+                    yield message
+                return
+            except grpc.RpcError as error:
+                pause = next(pauses, None)
+                if pause is None or error.code() != grpc.StatusCode.UNAVAILABLE or detail_of(error):
+                    raise from_rpc(error, self._client.address) from None
+                await asyncio.sleep(pause)
+            finally:
+                call.cancel()
+
+    def __repr__(self) -> str:
+        """Show the name."""
+        return f"AsyncStream({self.name!r})"
