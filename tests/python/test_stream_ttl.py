@@ -66,6 +66,9 @@ def test_a_row_is_forgotten_after_its_time_and_not_before(
     assert custom(progress, "leftRowsEvicted") == evicted
     assert custom(progress, "rightRowsEvicted") == 0
     assert custom(progress[-1:], "rightRowsStored") == 2
+    state = [batch["stateOperators"][0] for batch in progress]
+    grown = sum(batch["numRowsUpdated"] - batch["numRowsRemoved"] for batch in state)
+    assert state[-1]["numRowsTotal"] - grown == 3  # as many as waited at the restart
 
 
 @pytest.mark.parametrize("how", ["LEFT", "LEFT ANTI"])

@@ -6,9 +6,11 @@ Oracle: stock Spark's answer to the same query over all rows, as tables.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -131,6 +133,47 @@ def test_no_row_that_still_waits_is_late_for_what_comes_above(
     # Where an order that was declared ends a wait, no time is promised, so all is still to come.
     if not hint:
         streams.holds()
+
+
+PARTS = (
+    "r.ts BETWEEN l.ts - INTERVAL {a} MINUTES AND l.ts + INTERVAL {b} MINUTES",
+    "r.ts <= l.ts + INTERVAL {a} MINUTES",
+    "l.ts <= r.ts + INTERVAL {b} MINUTES",
+    "date_trunc('HOUR', l.ts) = date_trunc('HOUR', r.ts)",
+    "unix_timestamp(r.ts) - unix_timestamp(l.ts) <= {a} * 60",
+    "(r.ts < l.ts + INTERVAL {a} MINUTES OR r.ts < l.ts + INTERVAL {b} MINUTES)",
+    "greatest(r.ts, l.ts) <= l.ts + INTERVAL {b} MINUTES",
+    "l.v < r.v + {a}",
+)
+SCRIPTS = 3 * int(os.environ.get("PLAIT_SOAK", "1"))
+
+
+@pytest.mark.parametrize("seed", range(SCRIPTS))
+def test_what_a_random_join_gives_out_is_in_time_for_the_windows_above(
+    session: SparkSession, tmp_path: Path, seed: int
+) -> None:
+    random = Random(seed)
+    parts = [PARTS[0], *random.sample(PARTS[1:], random.randint(1, 2))]
+    numbers = {"a": random.randint(0, 200), "b": random.randint(0, 200)}
+    condition = " AND ".join(part.format(**numbers) for part in parts)
+    how, side = random.choice([("LEFT", "l"), ("RIGHT", "r"), ("FULL", "l"), ("", "r")])
+    query = COUNTED.format(
+        f"""SELECT window({side}.ts, '10 minutes') AS w FROM {{l}} l
+        {how} JOIN {{r}} r ON l.k = r.k AND {condition}"""
+    )
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    at = 10 * HOUR
+    for n in range(6):
+        at += random.randint(60, 2 * HOUR)
+        rows: list[list[Row]] = [
+            [(10 * n + i, random.randint(1, 2), at + random.randint(0, 3000), n) for i in range(3)]
+            for _ in "lr"
+        ]
+        streams.add(l=rows[0], r=rows[1])
+        at += 3000
+    streams.end()
+    streams.run()
+    assert streams.output() == streams.expected(), condition
 
 
 @pytest.mark.parametrize("how", ["", "LEFT"])

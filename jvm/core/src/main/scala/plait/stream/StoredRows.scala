@@ -40,6 +40,7 @@ final class StoredRows[R >: Null <: AnyRef](
   private val changedBits = mutable.Set.empty[Long]
   // Rows that are removed where a bit cannot say so, by segment and chunk.
   private val without = new mutable.LongMap[mutable.BitSet]
+  private var added = 0L
   private var removed = 0L
   private var expired = 0L
 
@@ -53,6 +54,9 @@ final class StoredRows[R >: Null <: AnyRef](
 
   /** Rows whose reach ends below it have left. */
   def frontier: Long = root.frontier
+
+  /** How many rows were stored since the batch began. */
+  def addedRows: Long = added
 
   /** How many rows have left since the batch began. */
   def removedRows: Long = removed
@@ -166,6 +170,7 @@ final class StoredRows[R >: Null <: AnyRef](
     writer.finish().foreach { segment =>
       segments += segment
       live += segment.liveRows
+      added += segment.liveRows
       root = root.copy(nextSegment = root.nextSegment + 1)
     }
   }

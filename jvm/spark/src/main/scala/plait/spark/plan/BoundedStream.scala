@@ -26,24 +26,9 @@ final case class BoundedStream(relation: String, child: LogicalPlan) extends Str
 
 object BoundedStream {
 
-  /** The names of the bounded streams that a side is made of, if all of its streams are bounded. A join or an
-    * aggregation between gives out rows when its streams are over, so those say nothing of the side.
-    */
-  def names(side: LogicalPlan): Option[Seq[String]] = side match {
-    case BoundedStream(relation, _) => Some(Seq(relation))
-    case still if !still.isStreaming => Some(Nil)
-    case _: Project | _: Filter | _: SubqueryAlias | _: ResolvedHint | _: EventTimeWatermark |
-        _: KeptTogether | _: Generate | _: RepartitionOperation | _: Union | _: Claim =>
-      all(side.children)
-    // A stream beside a table keeps no rows.
-    case join: BinaryNode if join.children.count(_.isStreaming) == 1 => all(join.children)
-    case _ => None
-  }
-
-  private def all(plans: Seq[LogicalPlan]): Option[Seq[String]] = {
-    val found = plans.map(names)
-    Option.when(found.forall(_.isDefined))(found.flatten.flatten).filter(_.nonEmpty)
-  }
+  /** The names of the bounded streams that a side is made of, if all of its streams are bounded; else none. */
+  def names(side: LogicalPlan): Seq[String] =
+    StreamClaim.ofEach(side) { case BoundedStream(relation, _) => relation }.getOrElse(Nil)
 
   /** Whether no source of a plan has anything for this micro-batch. */
   def isIdle(side: LogicalPlan): Boolean = side.collectLeaves().filter(_.isStreaming).forall {

@@ -2,7 +2,7 @@
 package plait.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExpressionSet}
-import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
+import org.apache.spark.sql.catalyst.plans.logical._
 
 /** What somebody has said of a relation, by a hint or a property of its table. The rows are the relation's.
   *
@@ -21,3 +21,27 @@ trait Claim extends UnaryNode {
 
 /** What says something of a stream only. Of a table it is taken out. */
 trait StreamClaim extends Claim
+
+object StreamClaim {
+
+  /** What is said of the streams of a side, if something is said of each. A join of streams or an aggregation gives out
+    * rows of its own, of which what is said below says nothing.
+    */
+  def ofEach[C](side: LogicalPlan)(said: PartialFunction[LogicalPlan, C]): Option[Seq[C]] =
+    side match {
+      case claim if said.isDefinedAt(claim) => Some(Seq(said(claim)))
+      case still if !still.isStreaming => Some(Nil)
+      case _: Project | _: Filter | _: SubqueryAlias | _: ResolvedHint | _: EventTimeWatermark |
+          _: KeptTogether | _: Generate | _: RepartitionOperation | _: Union | _: Claim =>
+        ofEachOf(side.children)(said)
+      // A stream beside a table keeps no rows.
+      case join: BinaryNode if join.children.count(_.isStreaming) == 1 =>
+        ofEachOf(join.children)(said)
+      case _ => None
+    }
+
+  private def ofEachOf[C](plans: Seq[LogicalPlan])(said: PartialFunction[LogicalPlan, C]) = {
+    val found = plans.map(ofEach(_)(said))
+    Option.when(found.forall(_.isDefined))(found.flatten.flatten)
+  }
+}

@@ -49,21 +49,8 @@ object StateTtl {
   /** What is said of the rows that come into a join from a side. Of the streams of a UNION each must be limited,
     * and the longest time counts.
     */
-  def on(side: LogicalPlan): Option[StateTtl] = side match {
-    case ttl: StateTtl => Some(ttl)
-    case _: Project | _: Filter | _: SubqueryAlias | _: ResolvedHint | _: EventTimeWatermark |
-        _: KeptTogether | _: Generate | _: RepartitionOperation | _: Union | _: Claim =>
-      longest(side.children)
-    // A stream beside a table keeps no rows.
-    case join: BinaryNode if join.children.count(_.isStreaming) == 1 =>
-      longest(join.children.filter(_.isStreaming))
-    case _ => None
-  }
-
-  private def longest(plans: Seq[LogicalPlan]): Option[StateTtl] = {
-    val found = plans.map(on)
-    if (found.forall(_.isDefined)) found.flatten.maxByOption(_.length) else None
-  }
+  def on(side: LogicalPlan): Option[StateTtl] =
+    StreamClaim.ofEach(side) { case ttl: StateTtl => ttl }.flatMap(_.maxByOption(_.length))
 
   /** In a micro-batch, once its time is known. */
   def lifetime(side: LogicalPlan): Lifetime = on(side).fold(Lifetime.Endless) { ttl =>

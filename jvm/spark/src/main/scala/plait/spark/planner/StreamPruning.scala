@@ -75,7 +75,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side]) {
     )
   }
 
-  private lazy val bounded = children.map(BoundedStream.names(_).getOrElse(Nil))
+  private lazy val bounded = children.map(BoundedStream.names)
 
   /** What is not pruned waits until the other side is over, if that is to be, or is forgotten some day. */
   private def freed(texts: BySide[SidePruning]): BySide[SidePruning] = BySide.make { side =>

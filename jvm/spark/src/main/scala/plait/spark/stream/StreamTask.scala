@@ -102,8 +102,17 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     metrics(StreamMetrics.rowsPruned(side)) += pruned
     metrics(StreamMetrics.rowsStored(side)) += waiting
     metrics(StreamMetrics.rowsEvicted(side)) += stored(side).expiredRows + tooMany
+    metrics(StreamTaskState.Added) += stored(side).addedRows
+    metrics(StreamTaskState.Removed) += stored(side).removedRows
     metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
   }
+}
+
+private object StreamTaskState {
+
+  // Spark's own names.
+  val Added = "numUpdatedStateRows"
+  val Removed = "numRemovedStateRows"
 }
 
 /** A row came of a side that was over. */
