@@ -78,7 +78,7 @@ def test_the_rows_of_an_explanation_in_the_guide_are_those_that_come(
         r"^```python\n(.*?)^```\n\n((?: {4}[^\n]*\n)+)", page.read_text(), FLAGS
     )
     session = spark.newSession()
-    *tables, explain = [s for s in statements(page) if s.startswith(("CREATE", "EXPLAIN"))]
+    *tables, explain = [s for s in statements(page) if s.startswith(("CREATE TEMP", "EXPLAIN"))]
     for sql in tables:
         session.sql(sql)
     join = explain.removeprefix("EXPLAIN FORMATTED ")
