@@ -172,6 +172,8 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
         ({"host": "db.example"}, "can be reached from other machines"),
         ({"scopes": ("root",)}, "There is no scope root: scopes are read, stream, admin"),
         ({"running": 0}, "running must be at least 1"),
+        ({"state": "/data/s", "allow_paths": ("/data",)}, "hold one another"),
+        ({"state": "/data", "allow_paths": ("/x", "/data/open")}, "hold one another"),
         ({"batch_bytes": 1 << 20, "message_bytes": 1 << 20}, "at least twice batch_bytes"),
     ],
 )

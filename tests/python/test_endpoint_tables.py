@@ -183,6 +183,18 @@ def test_a_checkpoint_in_use_is_refused_and_its_stream_goes_on(place: Place, ali
         assert stream.status().state == "running"
 
 
+def test_only_an_admin_starts_a_stream_over_files_that_no_stream_has_written(
+    place: Place, alice: Client
+) -> None:
+    folder = place.data / "others"
+    folder.mkdir()
+    (folder / "part-0.parquet").write_bytes(b"rows")
+    with pytest.raises(RemoteError, match="files that no stream has written") as caught:
+        alice.start_stream(ID, path=str(folder), checkpoint=str(place.data / "oc"))
+    assert caught.value.condition == "SCOPE_NOT_GRANTED"
+    assert [file.name for file in folder.iterdir()] == ["part-0.parquet"]
+
+
 def test_a_caller_has_no_more_streams_than_the_server_lets_run(alice: Client) -> None:
     running = [alice.start_stream(ID, nowhere=True) for _ in range(4)]
     with pytest.raises(RemoteError, match="4 streams of this caller run") as caught:

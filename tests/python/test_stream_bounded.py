@@ -216,6 +216,17 @@ def test_a_forward_as_of_join_of_a_bounded_right_side_needs_no_tolerance(
     assert stored(progress)[-1][0] == 0
 
 
+def test_a_view_that_is_bounded_is_so_in_every_query(session: SparkSession, feeds: Feeds) -> None:
+    fill(feeds)
+    feeds.left.df(session).hint("BOUNDED").createOrReplaceTempView("bounded_view")
+    df = session.sql(
+        "SELECT l.id AS l, r.id AS r FROM bounded_view l RIGHT JOIN {r} r ON l.k = r.k",
+        r=feeds.right.df(session),
+    )
+    run(df, feeds.folder)
+    assert output(df, feeds.folder) == joined(ALL, "RIGHT", EQUAL)
+
+
 def test_of_a_table_the_hint_says_nothing(session: SparkSession) -> None:
     query = "SELECT {} * FROM VALUES (1), (2) AS l(k) JOIN VALUES (2), (3) AS r(k) USING (k)"
     with_hint = session.sql(query.format("/*+ BOUNDED(l) */"))

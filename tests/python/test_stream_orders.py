@@ -82,6 +82,18 @@ def test_a_row_waits_until_the_other_side_has_come_past_its_reach(
         )
 
 
+def test_an_order_is_known_through_what_drops_duplicates(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    left, right = streams
+    once = session.table("l").hint("ORDERED", "s", 2).dropDuplicates(["k", "s", "v"])
+    query = f"SELECT /*+ ORDERED(r, s, 2) */ l.k, l.s, v, r.s, w FROM {{l}} l LEFT JOIN r ON {NEAR}"
+    with running(session, session.sql(query, l=once)) as run:
+        left.add([(1, 10, 0), (1, 10, 0), (2, 20, 1)])
+        right.add([(1, 18, 1)])
+        assert run.rows() == Counter(["(1, 10, 0, None, None)"])
+
+
 KINDS: dict[str, tuple[str, str, str, Callable[[int], Any]]] = {
     # type of s, what is declared with its slack, condition, the value of a step
     "BIGINT": ("BIGINT", "s, 10", NEAR, lambda n: n),

@@ -155,8 +155,19 @@ def check(config: Config) -> None:
             raise PlaitError(f"{name} must be at least 1.")
     if config.server.state and not Path(config.server.state).is_absolute():
         raise PlaitError(f"state must be an absolute path, not {config.server.state}.")
+    for opened in config.server.allow_paths if config.server.state else ():
+        _check_apart(Path(config.server.state), Path(opened))
     if config.server.batch_bytes * 2 > config.server.message_bytes:
         raise PlaitError("message_bytes must be at least twice batch_bytes: a batch is a message.")
+
+
+def _check_apart(state: Path, opened: Path) -> None:
+    """Nobody but the server may write where it keeps what is everybody's."""
+    if state.is_relative_to(opened) or opened.is_relative_to(state):
+        raise PlaitError(
+            f"state {state} and the folder {opened} of allow_paths hold one another: what clients "
+            "may write to must not be where the server keeps its tables."
+        )
 
 
 def is_loopback(host: str) -> bool:

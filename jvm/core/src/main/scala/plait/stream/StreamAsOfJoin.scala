@@ -34,8 +34,9 @@ import plait.{BySide, Side}
   *   5. A left row that is too many of its key is answered at once, by the right rows that are there. A right
   *      row that is too many is still picked in this batch.
   *
-  * @param frontiers
-  *   of each side after the batch
+  * @param promised
+  *   the frontier of each side after the batch; one that lies before what the rows that wait were pruned with
+  *   counts for nothing, whatever a restart says
   * @param pages
   *   where rows lie during the batch
   * @param precedence
@@ -50,11 +51,12 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     stored: BySide[StoredRows[R]],
     superseding: Superseding,
     precedence: Comparator[_ >: R],
-    frontiers: BySide[Long],
+    promised: BySide[Long],
     limit: Option[KeyLimit[R]] = None
 ) {
   // What a side's rows were pruned with is a promise of the other's.
-  private val before = stored.flip.map(_.frontier)
+  private val before = BySide.make(side => stored(side.other).frontier)
+  private val frontiers = BySide.make(side => math.max(promised(side), before(side)))
   private val left = new AsOfRows
   private val right = new AsOfRows
   private var leftIn = 0L

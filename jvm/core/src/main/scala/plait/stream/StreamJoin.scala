@@ -32,8 +32,9 @@ import plait.{BySide, Side}
   *   5. A side whose frontier is [[Frontier.Over]] frees the other: none of its rows waits any more. If it is
   *      over and brings no row of its own in this batch, none is stored or merged first.
   *
-  * @param frontiers
-  *   of each side after the batch
+  * @param promised
+  *   the frontier of each side after the batch; one that lies before what the rows that wait were pruned with
+  *   counts for nothing, whatever a restart says
   * @param pages
   *   where rows lie during the batch
   * @param limit
@@ -47,7 +48,7 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     stored: BySide[StoredRows[R]],
     roles: BySide[Role],
     rankless: BySide[Rankless],
-    frontiers: BySide[Long],
+    promised: BySide[Long],
     limit: Option[KeyLimit[R]] = None
 ) {
   private val buffers =
@@ -66,6 +67,7 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   // What the rows of a side want of the other's.
   private val wants = BySide.make(_ => new Wanted)
   private val before = BySide.make(side => stored(side.other).frontier)
+  private val frontiers = BySide.make(side => math.max(promised(side), before(side)))
 
   private var phase: Phase = Phase.Expiring
   private var side: Side = first

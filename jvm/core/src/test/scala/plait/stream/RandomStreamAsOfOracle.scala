@@ -105,7 +105,9 @@ class RandomStreamAsOfOracle extends FunSuite {
               .fold(Frontier.Unknown)(_ - slack(side))
         }
         last = next
-        out ++= run.batch(taken.map(random.shuffle(_)), next, 1 + random.nextInt(5))
+        // What a restart knows no more was promised all the same.
+        val said = if (random.nextInt(8) == 0) BySide.make(_ => Frontier.Unknown) else next
+        out ++= run.batch(taken.map(random.shuffle(_)), said, 1 + random.nextInt(5))
       }
       val far = last.map(f => math.max(f, Frontier.at(Long.MaxValue)))
       out ++= run.batch(BySide(Nil, Nil), far, 3)

@@ -132,6 +132,17 @@ class StreamJoinScripts extends FunSuite {
     assertEquals(j.batch(Seq(right(2))), Nil)
   }
 
+  test("a frontier that falls at a restart counts for nothing: what was over stays so") {
+    val j = new Streams(leftOuter)()
+    j.batch(Seq(left(1)), at(0, Frontier.Over))
+    assertEquals(j.batch(Seq(left(50)), at(0, 3)), Seq(Alone(Left, 50)))
+    assertEquals(j.holds(Left), 0L)
+    val pruned = new Streams()()
+    pruned.batch(Seq(left(20)), at(0, 10))
+    pruned.batch(Seq(left(2)), at(0, 5))
+    assertEquals(pruned.waiting(Left), Set(20), "no right row from 10 on reaches 2")
+  }
+
   test("a side at the greatest rank of all is not over") {
     assertEquals(Frontier.at(Long.MaxValue), Long.MaxValue - 1)
     assertEquals(Frontier.at(7), 7L)

@@ -17,7 +17,7 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   *
   * {{{
   * create n     the query is analysed | table n | written down | the query starts
-  * drop n       the query ends | forgotten | table n goes | its folder goes
+  * drop n       the query ends | table n goes | forgotten | its folder goes
   * restart      what is written down starts again, from its checkpoint
   * }}}
   *
@@ -28,6 +28,9 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   */
 final class ContinuousTables(folder: TableFolder) {
   private val known = mutable.LinkedHashMap.empty[String, ContinuousTable]
+
+  // One table is made or dropped at a time: another call for the same name waits, and finds what this one has left.
+  private val changing = new Object
 
   /** Takes the folder, and reads what is written down. */
   def open(): Unit = synchronized {
@@ -65,7 +68,7 @@ final class ContinuousTables(folder: TableFolder) {
       ifNotExists: Boolean
   )(
       made: => ContinuousTable
-  ): Option[RunningStream] = {
+  ): Option[RunningStream] = changing.synchronized {
     val isThere = session.sessionState.catalog.tableExists(name.identifier)
     find(name) match {
       case Some(before) if ifNotExists && before.owner == request.owner && !isRunning(before) =>
@@ -73,17 +76,35 @@ final class ContinuousTables(folder: TableFolder) {
       case before if ifNotExists && (before.isDefined || isThere) => None
       case before if before.isDefined || isThere =>
         throw new TableAlreadyExistsException(name.parts)
-      case _ => Some(createNew(session, made, request))
+      case _ =>
+        val table = made
+        refuseNameOf(table)
+        Some(createNew(session, table, request))
     }
   }
 
-  def drop(session: SparkSession, table: ContinuousTable): Unit = {
+  /** After a restart two streams of one owner and name could not both run. */
+  private def refuseNameOf(table: ContinuousTable): Unit = synchronized {
+    known.values
+      .find(other => other.owner == table.owner && other.stream == table.stream)
+      .foreach { other =>
+        throw new OperationFailed(
+          "exists",
+          "STREAM_EXISTS",
+          s"A stream '${table.stream}' of this caller fills the table ${other.table}: take another name.",
+          None
+        )
+      }
+  }
+
+  def drop(session: SparkSession, table: ContinuousTable): Unit = changing.synchronized {
     Streams.filling(table.table).foreach { stream =>
       stream.stop()
       Streams.forget(stream)
     }
-    forget(table)
+    // Forgotten last: what ends in between is dropped by saying so again.
     new TableQuery(session, table, folder).dropTable()
+    forget(table)
     folder.delete(table)
   }
 
@@ -110,7 +131,7 @@ final class ContinuousTables(folder: TableFolder) {
       request: OperationRequest
   ): RunningStream = {
     val query = new TableQuery(session, table, folder).analysed(request)
-    query.createTable()
+    if (!query.createTable()) throw new TableAlreadyExistsException(table.name.parts)
     try {
       keep(table)
       start(query, table, request)
@@ -132,7 +153,7 @@ final class ContinuousTables(folder: TableFolder) {
     // What the table was made by counts, and not what has come now.
     val stored = new OperationRequest(table.statement(request.root))
     val query = new TableQuery(session, table, folder).analysed(stored)
-    query.createTable()
+    query.createTable(): Unit
     start(query, table, stored)
   }
 

@@ -102,21 +102,23 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
     }
   }
 
-  private def intoTable(writer: DataStreamWriter[Row], written: String): StreamingQuery = {
-    val name = nameOf(written)
-    ContinuousTables.knownAt(statement.state).foreach(_.refuseTarget(name))
-    val before = provider(name)
-    if (before.isDefined || !name.isOfSession) Admission.judged(sinks.checkTable(name.dotted))
-    FilledTables.add(name)
-    try alone(session)(writer.format(before.flatten.getOrElse(NewFormat)).toTable(quoted(name)))
-    catch {
-      case NonFatal(error) =>
-        // What Spark has made for the query that it then refuses.
-        if (before.isEmpty && name.isOfSession)
-          session.sessionState.catalog.dropTable(name.identifier, true, false)
-        throw error
+  /** One at a time: a table that was not there before is this one's, and goes with it if it cannot start. */
+  private def intoTable(writer: DataStreamWriter[Row], written: String): StreamingQuery =
+    IntoTable.synchronized {
+      val name = nameOf(written)
+      ContinuousTables.knownAt(statement.state).foreach(_.refuseTarget(name))
+      val before = provider(name)
+      if (before.isDefined || !name.isOfSession) Admission.judged(sinks.checkTable(name.dotted))
+      FilledTables.add(name)
+      try alone(session)(writer.format(before.flatten.getOrElse(NewFormat)).toTable(quoted(name)))
+      catch {
+        case NonFatal(error) =>
+          // What Spark has made for the query that it then refuses.
+          if (before.isEmpty && name.isOfSession)
+            session.sessionState.catalog.dropTable(name.identifier, true, false)
+          throw error
+      }
     }
-  }
 
   /** The format of a table that is there. */
   private def provider(name: TableName): Option[Option[String]] = {
@@ -138,6 +140,7 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
 }
 
 object StreamStart {
+  private object IntoTable
 
   /** The format of tables that a stream makes. */
   private[continuous] val NewFormat = "parquet"

@@ -49,10 +49,10 @@ object Streams {
     }
   }
 
-  /** Keeps one that could not be started, so that its owner is told why. */
+  /** Keeps one that could not be started, so that its owner is told why, unless one of its name runs. */
   def failed(title: StreamTitle, error: Throwable): RunningStream = synchronized {
     val stream = new RunningStream(title, Left(error), new NewestRecords(1))
-    all(key(title)) = stream
+    if (!all.get(key(title)).exists(_.isActive)) all(key(title)) = stream
     stream
   }
 

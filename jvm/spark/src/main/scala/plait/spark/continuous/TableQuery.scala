@@ -101,8 +101,17 @@ final private[continuous] class AnalysedTableQuery(
   private val spec = create.tableSpec.asInstanceOf[TableSpec]
   private val provider = spec.provider.getOrElse(StreamStart.NewFormat)
 
-  /** Makes the table over its folder, if the catalog has none. */
-  def createTable(): Unit = if (!session.sessionState.catalog.tableExists(name.identifier)) {
+  /** Makes the table over its folder, if the catalog has none.
+    * @return
+    *   whether it has made it
+    */
+  def createTable(): Boolean = {
+    val isMissing = !session.sessionState.catalog.tableExists(name.identifier)
+    if (isMissing) makeTable()
+    isMissing
+  }
+
+  private def makeTable(): Unit = {
     val rows = folder.rows(definition)
     java.nio.file.Files.createDirectories(rows)
     val parser = session.sessionState.sqlParser

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.guard
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
 
 /** What a stream of a remote client may write to, judged as statements are: formats and options from the lists,
   * paths in the folders of the grant, and the scope Stream for all of it.
   *
   * {{{
   * parquet in /data/open/out, checkpoint in /data/open/c       if the grant has /data/open and Stream
+  * files in a folder that has files which no stream has written    Admin: a stream would hide them
   * a table that is not there                                   Stream: as by CREATE STREAMING TABLE
   * a table that is there, or in another catalog                Admin, as for INSERT
   * }}}
@@ -32,6 +35,19 @@ final class SinkGuard(session: SparkSession, grant: Grant) {
         "The folder of a stream's files is its path, and not an option.",
         nowhere
       )
+    if (holdsOtherFiles(new Path(path)))
+      NodeRule.need(
+        Scope.Admin,
+        s"To write into the folder $path, which has files that no stream has written and that it would hide,",
+        grant,
+        nowhere
+      )
+  }
+
+  private def holdsOtherFiles(folder: Path): Boolean = {
+    val files = folder.getFileSystem(session.sessionState.newHadoopConf())
+    files.exists(folder) && !files.exists(new Path(folder, FileStreamSink.metadataDir)) &&
+    files.listStatus(folder).nonEmpty
   }
 
   def checkCheckpoint(path: String): Unit = sources.checkPath(path, nowhere)

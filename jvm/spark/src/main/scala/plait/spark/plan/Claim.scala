@@ -31,11 +31,12 @@ object StreamClaim {
     side match {
       case claim if said.isDefinedAt(claim) => Some(Seq(said(claim)))
       case still if !still.isStreaming => Some(Nil)
-      case _: Project | _: Filter | _: SubqueryAlias | _: ResolvedHint | _: EventTimeWatermark |
-          _: KeptTogether | _: Generate | _: RepartitionOperation | _: Union | _: Claim =>
+      case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint |
+          _: EventTimeWatermark | _: KeptTogether | _: Generate | _: RepartitionOperation |
+          _: Union | _: Claim =>
         ofEachOf(side.children)(said)
       // A stream beside a table keeps no rows.
-      case join: BinaryNode if join.children.count(_.isStreaming) == 1 =>
+      case join @ (_: Join | _: AsOfJoin) if join.children.count(_.isStreaming) == 1 =>
         ofEachOf(join.children)(said)
       case _ => None
     }

@@ -4,7 +4,7 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import plait.spark.plan.{Claim, KeptTogether}
+import plait.spark.plan.{AsOfJoin, Claim, KeptTogether}
 
 /** Where the values of a stream come from: an expression seen through the nodes that give out each row in the
   * batch in which it comes to them.
@@ -30,7 +30,7 @@ object Lineage {
           _: DeduplicateWithinWatermark | _: CollectMetrics =>
         ofStream(expression, plan)
       // A stream beside a table: its rows come out in the batch in which they come.
-      case _: BinaryNode => ofStream(expression, plan)
+      case _: Join | _: AsOfJoin => ofStream(expression, plan)
       case _ => None
     }
 

@@ -4,6 +4,7 @@ package plait.spark.stream
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  BaseStreamingDeduplicateExec,
   EventTimeWatermarkExec,
   StatefulOperator
 }
@@ -24,7 +25,7 @@ import plait.spark.EventTimeFrontier
   */
 object SeenFrontier {
   def of(side: SparkPlan, rule: FrontierRule, eventTime: EventTimeFrontier): Long =
-    if (all(side).exists(_.isInstanceOf[StatefulOperator])) Long.MinValue
+    if (all(side).exists(keepsRows)) Long.MinValue
     else {
       val own = eventTime match {
         case EventTimeFrontier.OfSide => ofEventTime(side, rule)
@@ -32,6 +33,12 @@ object SeenFrontier {
       }
       math.max(own, declared(side, rule))
     }
+
+  /** What drops duplicates gives out the others in the batch in which they come. */
+  private def keepsRows(node: SparkPlan): Boolean = node match {
+    case _: BaseStreamingDeduplicateExec => false
+    case other => other.isInstanceOf[StatefulOperator]
+  }
 
   private def ofEventTime(side: SparkPlan, rule: FrontierRule): Long = {
     val nodes = for {
