@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,22 @@ class Endpoint:
         for client in self.clients:
             client.close()
         self.served.stop()
+
+
+Start = Callable[..., Endpoint]
+
+
+def endpoints() -> Iterator[Start]:
+    """Start endpoints, and stop them when a test is over: a fixture once it is made one."""
+    started: list[Endpoint] = []
+
+    def start(**settings: Any) -> Endpoint:
+        started.append(Endpoint.start(**settings))
+        return started[-1]
+
+    yield start
+    for endpoint in started:
+        endpoint.stop()
 
 
 def until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:

@@ -18,8 +18,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+from tests.python.conftest import QUICK
+from tests.python.queries import settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +45,13 @@ WITHIN = "r.s BETWEEN l.s - 5 AND l.s + 8"
 
 Row = tuple[int, int | None, int | None, int]
 Batch = tuple[list[Row], list[Row]]
+
+
+def quick_session(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session of a module's own, for many small micro-batches: a fixture once it is made one."""
+    own = spark.newSession()
+    with settings(own, QUICK | QUICK_FILES):
+        yield own
 
 
 class Feed:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.python.authority import Authority
-from tests.python.endpoint import Endpoint
+from tests.python.endpoint import Start, endpoints
 
 from plait._proto import plait_pb2
 from plait.client import PlaitError, RemoteError, Tls
@@ -21,20 +20,7 @@ from plait.server.callers import digest
 ALICE = config.Token("alice", digest("alice's"), ("read", "admin"))
 BOB = config.Token("bob", digest("bob's"), ("read",))
 
-Start = Callable[..., Endpoint]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    started: list[Endpoint] = []
-
-    def start(**settings: Any) -> Endpoint:
-        started.append(Endpoint.start(**settings))
-        return started[-1]
-
-    yield start
-    for endpoint in started:
-        endpoint.stop()
+start = pytest.fixture(name="start")(endpoints)
 
 
 @pytest.fixture

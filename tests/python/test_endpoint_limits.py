@@ -4,28 +4,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from tests.python.endpoint import Endpoint, until
+from tests.python.endpoint import Start, endpoints, until
 
 from plait.client import RemoteError
 
-Start = Callable[..., Endpoint]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    started: list[Endpoint] = []
-
-    def start(**limits: Any) -> Endpoint:
-        started.append(Endpoint.start(**limits))
-        return started[-1]
-
-    yield start
-    for endpoint in started:
-        endpoint.stop()
+start = pytest.fixture(name="start")(endpoints)
 
 
 def test_operations_beyond_the_running_ones_wait_in_the_order_in_which_they_came(

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.python.endpoint import Endpoint, until
+from tests.python.endpoint import Start, endpoints, until
 from tests.python.wire import Wire
 
 import plait
@@ -23,20 +22,7 @@ from plait.server.config import Token
 ALICE = Token("alice", digest("alice's"), ("stream",))
 BOB = Token("bob", digest("bob's"), ("stream",))
 
-Start = Callable[..., Endpoint]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    started: list[Endpoint] = []
-
-    def start(**settings: Any) -> Endpoint:
-        started.append(Endpoint.start(**settings))
-        return started[-1]
-
-    yield start
-    for endpoint in started:
-        endpoint.stop()
+start = pytest.fixture(name="start")(endpoints)
 
 
 def test_what_a_client_says_of_a_stream_comes_to_the_engine(start: Start) -> None:

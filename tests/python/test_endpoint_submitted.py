@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import grpc
 import pytest
-from tests.python.endpoint import Endpoint, until
+from tests.python.endpoint import Start, endpoints, until
 
 from plait._proto import plait_pb2
 from plait.client import RemoteError, Submitted
@@ -19,20 +17,7 @@ from plait.server.config import Token
 ALICE = Token("alice", digest("alice's"), ("read",))
 BOB = Token("bob", digest("bob's"), ("read",))
 
-Start = Callable[..., Endpoint]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    started: list[Endpoint] = []
-
-    def start(**settings: Any) -> Endpoint:
-        started.append(Endpoint.start(**settings))
-        return started[-1]
-
-    yield start
-    for endpoint in started:
-        endpoint.stop()
+start = pytest.fixture(name="start")(endpoints)
 
 
 def ended(handle: Submitted) -> bool:

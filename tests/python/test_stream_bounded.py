@@ -7,15 +7,11 @@ Oracle: DuckDB's join of all rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
-from tests.python.conftest import QUICK
-from tests.python.queries import settings
 from tests.python.streams import (
-    QUICK_FILES,
     Batch,
     Feed,
     Feeds,
@@ -25,6 +21,7 @@ from tests.python.streams import (
     in_spark,
     joined,
     output,
+    quick_session,
     run,
 )
 
@@ -38,11 +35,7 @@ pytestmark = pytest.mark.spark
 EQUAL = "l.k = r.k"
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | QUICK_FILES):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 @pytest.fixture

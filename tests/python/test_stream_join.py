@@ -19,11 +19,9 @@ import duckdb
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from tests.python import stream_process
-from tests.python.conftest import QUICK
 from tests.python.queries import settings
 from tests.python.streams import (
     LAST,
-    QUICK_FILES,
     TYPES,
     WITHIN,
     Batch,
@@ -35,6 +33,7 @@ from tests.python.streams import (
     in_spark,
     joined,
     output,
+    quick_session,
     run,
     start,
 )
@@ -52,11 +51,7 @@ OURS, SPARKS = "plaitSymmetricHashJoin", "symmetricHashJoin"
 NEAR = f"l.k = r.k AND {WITHIN}"
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | QUICK_FILES):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 @pytest.fixture

@@ -12,24 +12,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException, StreamingQueryException
-from tests.python.conftest import QUICK
 from tests.python.queries import settings
 from tests.python.streams import (
     DELAY,
-    QUICK_FILES,
     START,
     WITHIN,
     Batch,
     Feeds,
     custom,
     output,
+    quick_session,
     run,
 )
 
 import plait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -47,11 +45,7 @@ def keeping(most: int) -> dict[str, str | int | bool]:
     return {MOST: most, AT_LIMIT: "evict"}
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | QUICK_FILES):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 @pytest.fixture

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException
-from tests.python.conftest import QUICK
-from tests.python.queries import settings
-from tests.python.streams import QUICK_FILES, Feeds, columns, custom, output, run
+from tests.python.streams import Feeds, columns, custom, output, quick_session, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +22,7 @@ SECOND = "STATE_TTL(l, INTERVAL 1 SECOND)"
 DAY = "STATE_TTL(l, INTERVAL 1 DAY)"
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | QUICK_FILES):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 @pytest.fixture

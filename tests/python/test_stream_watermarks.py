@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.conftest import QUICK
 from tests.python.queries import settings
-from tests.python.streams import END, QUICK_FILES, Feed, Progress, Row, custom, run
+from tests.python.streams import END, Feed, Progress, Row, custom, quick_session, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,11 +29,7 @@ HOUR = 3600
 LATER = 10 * END
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | QUICK_FILES | {"spark.sql.session.timeZone": "UTC"}):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 class Streams:

@@ -235,13 +235,11 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     phase = Phase.Leaving
   }
 
-  private def keepWithinLimit(side: Side): Unit = {
-    val frontier = math.max(before(side.other), frontiers(side.other))
-    if (frontier != Frontier.Over)
-      buffers(side).keepWithinLimit(frontier) { handle =>
+  private def keepWithinLimit(side: Side): Unit =
+    if (frontiers(side.other) != Frontier.Over)
+      buffers(side).keepWithinLimit(frontiers(side.other)) { handle =>
         if (roles(side).leaves eq Leaving.Aloud) outcasts(side).add(handle, 0L)
       }
-  }
 
   private def nextLeaving(): Step = {
     current = core.nextLeaving(side)

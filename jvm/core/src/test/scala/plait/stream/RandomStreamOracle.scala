@@ -18,25 +18,12 @@ class RandomStreamOracle extends FunSuite {
 
   private val scripts = 50000 * Cases.factor
 
-  /** A row whose reach is an interval of its own, around its rank or elsewhere, or without an end. */
-  private def row(random: Random, id: Int, rank: Long): Row = {
-    val (below, above) = (random.nextInt(8), random.nextInt(8))
-    val reach = random.nextInt(20) match {
-      case 0 => None
-      case 1 => Some((rank + 3, rank - 3))
-      case 2 => Some((rank - below, Long.MaxValue))
-      case 3 => Some((Long.MinValue, rank + above))
-      case _ => Some((rank - below, rank + above))
-    }
-    Row(id, random.nextInt(4), Option.when(random.nextInt(20) > 0)(rank), reach)
-  }
-
   /** Rows that come at most `slack` behind the greatest rank before them. */
   private def stream(random: Random, slack: Int): Seq[Row] = {
     var top = random.nextInt(20).toLong
     Seq.tabulate(random.nextInt(25)) { id =>
       if (random.nextInt(3) == 0) top += random.nextInt(6)
-      row(random, id, top - random.nextInt(slack + 1))
+      randomRow(random, id, top - random.nextInt(slack + 1))
     }
   }
 

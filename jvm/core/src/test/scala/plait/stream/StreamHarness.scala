@@ -4,6 +4,7 @@ package plait.stream
 import java.util.Comparator
 
 import scala.collection.mutable
+import scala.util.Random
 
 import plait.join.Harness._
 import plait.join._
@@ -224,6 +225,19 @@ object StreamHarness {
 
   /** Rows that are too many leave. */
   def evicting(most: Int): KeyLimit[Row] = new KeyLimit[Row](most, byId, (_, _) => ())
+
+  /** A row whose reach is an interval of its own, around its rank or elsewhere, or without an end. */
+  def randomRow(random: Random, id: Int, rank: Long): Row = {
+    val (below, above) = (random.nextInt(8), random.nextInt(8))
+    val reach = random.nextInt(20) match {
+      case 0 => None
+      case 1 => Some((rank + 3, rank - 3))
+      case 2 => Some((rank - below, Long.MaxValue))
+      case 3 => Some((Long.MinValue, rank + above))
+      case _ => Some((rank - below, rank + above))
+    }
+    Row(id, random.nextInt(4), Option.when(random.nextInt(20) > 0)(rank), reach)
+  }
 
   /** The rows are of one key and reach each other. */
   def mutual(l: Row, r: Row): Boolean = l.key == r.key && reaches(l, r) && reaches(r, l)

@@ -31,8 +31,6 @@ object BoundedStream {
     StreamClaim.ofEach(side) { case BoundedStream(relation, _) => relation }.getOrElse(Nil)
 
   /** Whether no source of a plan has anything for this micro-batch. */
-  def isIdle(side: LogicalPlan): Boolean = side.collectLeaves().filter(_.isStreaming).forall {
-    case _: IdleStream => true
-    case _ => false
-  }
+  def isIdle(side: LogicalPlan): Boolean =
+    side.collectLeaves().filter(_.isStreaming).forall(_.isInstanceOf[IdleStream])
 }

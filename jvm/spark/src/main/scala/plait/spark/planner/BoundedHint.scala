@@ -20,13 +20,12 @@ object BoundedHint {
         val name = HintedRelations.name(parameter).getOrElse(throw wrong(hint))
         HintedRelations.changed(Name, name, plan)(BoundedStream(name.mkString("."), _))
       }
-    else if (HintedRelations.isOfDataFrame(hint)) {
-      val names = HintedRelations.all(hint.child)
-      BoundedStream(names.headOption.getOrElse("the hinted rows"), hint.child)
-    } else throw wrong(hint)
+    else if (HintedRelations.isOfDataFrame(hint))
+      BoundedStream(HintedRelations.nameOfWhole(hint.child), hint.child)
+    else throw wrong(hint)
 
   private def wrong(hint: UnresolvedHint) = new IllegalArgumentException(
     "The hint BOUNDED takes the relations all of whose rows are there when the query starts, as in BOUNDED(l). It was " +
-      s"${hint.parameters.map(HintedRelations.shown).mkString(s"$Name(", ", ", ")")}."
+      s"${HintedRelations.written(Name, hint.parameters)}."
   )
 }

@@ -84,7 +84,7 @@ object HintResolution extends Rule[LogicalPlan] {
     case other =>
       throw new IllegalArgumentException(
         "The hint RANGE_JOIN takes a relation and the size of a bin, which Plait does not need: RANGE_JOIN(r, 10). " +
-          s"It was ${other.map(HintedRelations.shown).mkString("RANGE_JOIN(", ", ", ")")}."
+          s"It was ${HintedRelations.written(RangeJoin, other)}."
       )
   }
 

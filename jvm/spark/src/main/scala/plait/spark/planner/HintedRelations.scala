@@ -44,6 +44,13 @@ object HintedRelations {
     case value => String.valueOf(value)
   }
 
+  /** How a hint was written. */
+  def written(hint: String, parameters: Seq[Any]): String =
+    parameters.map(shown).mkString(s"$hint(", ", ", ")")
+
+  /** What a DataFrame that is hinted as a whole is called, for people. */
+  def nameOfWhole(plan: LogicalPlan): String = all(plan).headOption.getOrElse("the hinted rows")
+
   /** The last parts of the names of a query's relations. */
   def all(plan: LogicalPlan): Seq[String] = {
     def from(p: LogicalPlan): Seq[String] = p match {

@@ -31,10 +31,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if hasJoinOfStreams(write.inputQuery) =>
       val names = operators(write.resolvedCheckpointLocation)
-      // Where some joins are Spark's and others ours, hints say which, and said so at the first start.
-      if (names(KeepCheckpoints.SparksJoin) && names(StreamSymmetricHashJoinExec.OperatorName))
-        write
-      else if (names(KeepCheckpoints.SparksJoin)) {
+      if (areSparks(names)) {
         logWarning(
           s"The checkpoint ${write.resolvedCheckpointLocation} was made with Spark's own join of streams, so the query " +
             "goes on with that. A new checkpoint would be one of Plait's join."
@@ -51,9 +48,11 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     case other => other
   }
 
-  /** Where some joins are Spark's and others ours, hints say which, and said so at the first start. */
+  // Where some joins are Spark's and others ours, hints say which, and said so at the first start.
   private def areOurs(names: Set[String]): Boolean =
     names(StreamSymmetricHashJoinExec.OperatorName) && !names(KeepCheckpoints.SparksJoin)
+  private def areSparks(names: Set[String]): Boolean =
+    names(KeepCheckpoints.SparksJoin) && !names(StreamSymmetricHashJoinExec.OperatorName)
 
   private def hasJoinOfStreams(plan: LogicalPlan) = plan.exists {
     case join: Join => StreamJoins.isOfStreams(join)

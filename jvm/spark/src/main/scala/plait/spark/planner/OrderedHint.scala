@@ -45,8 +45,8 @@ object OrderedHint {
 
   private def ofWhole(claim: DeclaredOrder, hint: UnresolvedHint) =
     HintedRelations.all(hint.child) match {
-      case names if HintedRelations.isOfDataFrame(hint) =>
-        claim.on(hint.child, names.headOption.getOrElse("the hinted rows"))
+      case _ if HintedRelations.isOfDataFrame(hint) =>
+        claim.on(hint.child, HintedRelations.nameOfWhole(hint.child))
       case Seq(only) => HintedRelations.changed(Name, Seq(only), hint.child)(claim.on(_, only))
       case several =>
         val example = several.headOption.map(name => s": ${written(name +: hint.parameters)}")
@@ -57,7 +57,7 @@ object OrderedHint {
     }
 
   private def written(parameters: Seq[Any]): String =
-    parameters.map(HintedRelations.shown).mkString(s"$Name(", ", ", ")")
+    HintedRelations.written(Name, parameters)
 
   private def wrong(parameters: Seq[Any]) = new IllegalArgumentException(
     "The hint ORDERED takes a relation, an order and, where rows may come late, by how much, a number or an " +

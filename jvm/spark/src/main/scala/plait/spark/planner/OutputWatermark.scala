@@ -30,7 +30,9 @@ import plait.{BySide, Side}
   * @param kept
   *   the sides whose event times are in the output
   * @param alone
-  *   of a side whose rows come out alone; None: what ends their wait is not known
+  *   the sides of which rows come out that found no match
+  * @param ends
+  *   of those, what ends their wait, if it is known
   */
 final class OutputWatermark(
     whole: Term,
@@ -38,7 +40,8 @@ final class OutputWatermark(
     own: BySide[Seq[Expression]],
     known: BySide[Seq[Expression]],
     kept: Seq[Side],
-    alone: Side => Option[Option[AloneAt]]
+    alone: Seq[Side],
+    ends: Side => Option[AloneAt]
 ) extends (Long => Option[Long]) {
   private val ownTerms: BySide[Seq[Term]] = own.map(_.map(translation.term))
   private val knownTerms: BySide[Seq[Term]] = known.map(_.map(translation.term))
@@ -58,10 +61,10 @@ final class OutputWatermark(
 
   /** The least that a row of `side` has that waits for rows of the other to come, or comes itself. */
   private def leastOf(time: Term, side: Side, micros: Long): Option[Long] =
-    (alone(side) match {
-      case None => leastInPairs(time, side, micros)
-      case Some(end) => end.flatMap(_.least(time, micros))
-    }).map(math.min(_, micros)).filter(_ > OutputWatermark.LongAgo)
+    (if (alone.contains(side)) ends(side).flatMap(_.least(time, micros))
+     else leastInPairs(time, side, micros))
+      .map(math.min(_, micros))
+      .filter(_ > OutputWatermark.LongAgo)
 
   private def leastInPairs(time: Term, side: Side, micros: Long): Option[Long] = {
     val state = solver.initial

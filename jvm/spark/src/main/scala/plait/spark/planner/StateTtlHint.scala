@@ -22,12 +22,8 @@ object StateTtlHint {
       val length = lengthOf(interval, hint)
       HintedRelations.changed(Name, name, hint.child)(StateTtl.of(length, name.mkString("."), _))
     case Seq(interval) if HintedRelations.isOfDataFrame(hint) =>
-      val names = HintedRelations.all(hint.child)
-      StateTtl.of(
-        lengthOf(interval, hint),
-        names.headOption.getOrElse("the hinted rows"),
-        hint.child
-      )
+      val name = HintedRelations.nameOfWhole(hint.child)
+      StateTtl.of(lengthOf(interval, hint), name, hint.child)
     case _ => throw wrong(hint)
   }
 
@@ -41,6 +37,6 @@ object StateTtlHint {
   private def wrong(hint: UnresolvedHint) = new IllegalArgumentException(
     "The hint STATE_TTL takes a relation and for how long a join of streams remembers its rows, an interval of days, hours, minutes " +
       "or seconds that is more than nothing: STATE_TTL(l, INTERVAL 1 DAY). It was " +
-      s"${hint.parameters.map(HintedRelations.shown).mkString(s"$Name(", ", ", ")")}."
+      s"${HintedRelations.written(Name, hint.parameters)}."
   )
 }

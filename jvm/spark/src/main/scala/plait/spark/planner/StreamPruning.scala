@@ -71,7 +71,8 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side]) {
       ownTimes,
       BySide.make(times),
       kept,
-      side => Option.when(alone.contains(side))(end(side))
+      alone,
+      end
     )
   }
 

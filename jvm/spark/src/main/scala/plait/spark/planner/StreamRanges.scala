@@ -57,11 +57,7 @@ object StreamRanges {
     val (low, high) = (reach.head, reach.last)
     val isRanked = Side.both.forall(spec.rankless(_) eq Rankless.Dead)
     if (!isRanked || low.references.isEmpty || !areOfOneSum(low, high)) None
-    else
-      samples.map(sample => widthAt(low, high, sample)).distinct match {
-        case Seq(Some(width)) if width >= 0 && width <= Widest => Some(width)
-        case _ => None
-      }
+    else widthOf(low, high).filter(width => width >= 0 && width <= Widest)
   }
 
   /** Are both ends the same sum of values, but for a constant? Then they are as far apart for all rows. */
@@ -80,16 +76,15 @@ object StreamRanges {
     case _ => None
   }
 
-  // Where sums are cut off at the ends of their type, they are nearer.
-  private val samples = Seq(-7919L, 0L, 3L, 104L, 7919L)
   private val Widest = 1L << 60
 
-  private def widthAt(low: Expression, high: Expression, sample: Long): Option[Long] = {
+  /** As one row has it, whose values have small ranks; where sums are cut off at the ends of their type, they are nearer. */
+  private def widthOf(low: Expression, high: Expression): Option[Long] = {
     val columns = (low.references ++ high.references).toSeq
     def valueAt(end: Expression) = Try {
       val bound = end.transform { case column: Attribute =>
         val i = columns.indexWhere(_.exprId == column.exprId)
-        OrderValue.value(sample * (i + 1) + i * i, column.dataType).get
+        OrderValue.value(i.toLong * i, column.dataType).get
       }
       bound.eval().asInstanceOf[Long]
     }.toOption

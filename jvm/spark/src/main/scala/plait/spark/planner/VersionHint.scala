@@ -119,7 +119,7 @@ object VersionHint {
   }
 
   private def wrong(hint: String, parameters: Seq[Any]) = new IllegalArgumentException(
-    s"The hint $hint was ${parameters.map(HintedRelations.shown).mkString(s"$hint(", ", ", ")")}. It is " +
+    s"The hint $hint was ${HintedRelations.written(hint, parameters)}. It is " +
       "VERSIONED(relation, time [, tie, ...]), VERSION_KEY(relation, column, ...) or " +
       "VERSION_DELETED(relation, (condition))."
   )

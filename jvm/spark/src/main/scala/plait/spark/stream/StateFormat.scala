@@ -19,7 +19,7 @@ import plait.{BySide, Side}
   *
   * {{{
   * state/0/_plait/format
-  *   format 1
+  *   format 2
   *   join LEFT OUTER
   *   left key left1; rank order_value(left0); ...
   * }}}
