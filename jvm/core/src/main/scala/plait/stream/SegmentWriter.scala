@@ -41,6 +41,9 @@ sealed trait Mark
 object Mark {
   case object Set extends Mark
   case object Unset extends Mark
+
+  /** Of a row of a chunk. */
+  def of(bits: Array[Long], row: Int): Mark = if (ChunkBits.isSet(bits, row)) Set else Unset
 }
 
 /** The bits of a chunk that is being written. */

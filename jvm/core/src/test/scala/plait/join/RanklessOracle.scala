@@ -2,6 +2,7 @@
 // Oracle: NestedLoopJoin over random reaches, where rows without an order value match or do not.
 package plait.join
 
+import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import munit.FunSuite
@@ -10,6 +11,8 @@ import plait.join.Harness._
 import plait.{BySide, Cases, Side}
 
 class RanklessOracle extends FunSuite {
+  override val munitTimeout: Duration = Duration(1, "h")
+
   private val joins = 20000 * Cases.factor
 
   /** The least rank of all is a value too, and no row's alone. */

@@ -5,6 +5,7 @@ package plait.spark
 import java.io.File
 
 import scala.collection.mutable
+import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import org.apache.spark.SparkConf
@@ -34,6 +35,8 @@ import plait.spark.side.{
 }
 
 class RowsAndKeysLaws extends munit.FunSuite {
+  override val munitTimeout: Duration = Duration(1, "h")
+
   private def memory(offHeap: Boolean = false, most: Long = 64L << 20): TaskMemoryManager = {
     val conf = new SparkConf()
       .set("spark.memory.offHeap.enabled", offHeap.toString)

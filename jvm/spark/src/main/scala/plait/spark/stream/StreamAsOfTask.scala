@@ -9,9 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import plait.join.{Leaving, SortableRowStore}
+import plait.join.SortableRowStore
 import plait.spark.side._
-import plait.spark.{LateRows, OrderViolation}
 import plait.stream._
 import plait.{BySide, Side}
 
@@ -75,38 +74,17 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
   ): Iterator[InternalRow] = {
     lazy val output = JoinOutput.of(joinType, outputs)
     val padded = Seq.newBuilder[InternalRow]
-    for (side <- Side.both) {
-      val (unsafe, isLate, isCandidate) =
-        (new AsUnsafe(outputs(side)), batch.isLate(side), test(side))
-      inputs(side).foreach { source =>
-        val row = unsafe(source)
-        val isByTime = isLate(row)
-        if (isCandidate(row) && (isByTime || isBehind(core.add(side, row), side)))
-          batch.orders(side).filterNot(_ => isByTime) match {
-            case Some(order) =>
-              counts.rowOutOfOrder(side)
-              if (order.onViolation eq OrderViolation.Fail)
-                throw order.violated(row, core.frontier(side))
-            case None =>
-              counts.lateRow(side)
-              if (comesOut(side)) padded += output.alone(side, row).copy()
-          }
-      }
-    }
+    val roles = JoinOutput.roles(joinType).get
+    val intake = new StreamIntake(
+      batch,
+      roles,
+      counts,
+      core.add,
+      core.frontier,
+      (side, row) => padded += output.alone(side, row).copy(): Unit
+    )
+    for (side <- Side.both) intake.read(side, inputs(side).filter(test(side)))
     padded.result().iterator
-  }
-
-  private def isBehind(arrival: Arrival, side: Side): Boolean = arrival match {
-    case Arrival.InTime => false
-    case Arrival.Late => true
-    case Arrival.AfterEnd => throw StreamOverException.of(side, batch.bounded(side))
-  }
-
-  /** Whether a late row of a side comes out, alone. */
-  private def comesOut(side: Side): Boolean = batch.late match {
-    case LateRows.Drop => false
-    case LateRows.NullPad => JoinOutput.roles(joinType).get(side).leaves eq Leaving.Aloud
-    case LateRows.Fail => throw LateRowException.of(side)
   }
 
   /** A right row that cannot be picked must not stand for those before it. */

@@ -5,10 +5,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import plait.join.{Leaving, Role}
-import plait.spark.side.{AsUnsafe, JoinMetrics, JoinOutput}
-import plait.spark.{LateRows, OrderViolation}
-import plait.stream.{Arrival, Step, StreamJoin}
+import plait.join.Role
+import plait.spark.side.{JoinMetrics, JoinOutput}
+import plait.stream.{Step, StreamJoin}
 import plait.{BySide, Side}
 
 /** The rows that come out of a batch: hands all rows of both sides to the core, and gives what it finds.
@@ -17,26 +16,18 @@ import plait.{BySide, Side}
   *   1. The inputs are read to their ends when the first row is asked for.
   *   2. The row that `next` gives is valid until the next call.
   *
-  * @param isLate
-  *   by its event time; the core knows what is late by a declared order
-  * @param orders
-  *   those that are declared and by which rows may be late
-  * @param bounded
-  *   the streams of a side that are said to come to an end
+  * @param intake
+  *   hands the rows that are in time to the core
   * @param done
   *   called once, after the last row
   */
 final class StreamJoinIterator(
     inputs: BySide[Iterator[InternalRow]],
-    unsafe: BySide[AsUnsafe],
+    intake: StreamIntake,
     core: StreamJoin[StreamRowReader, UnsafeRow],
     roles: BySide[Role],
     accepts: InternalRow => Boolean,
     output: JoinOutput,
-    isLate: BySide[InternalRow => Boolean],
-    lateRows: LateRows,
-    orders: BySide[Option[StreamOrder]],
-    bounded: BySide[Seq[String]],
     counts: StreamCounts
 )(done: () => Unit)
     extends Iterator[InternalRow] {
@@ -61,7 +52,7 @@ final class StreamJoinIterator(
   }
 
   private def findRow(): InternalRow = {
-    if (!hasRead) Side.both.foreach(read)
+    if (!hasRead) Side.both.foreach(side => intake.read(side, inputs(side)))
     hasRead = true
     var row: InternalRow = null
     // Invariant: what the core has found was given or is no row.
@@ -74,32 +65,6 @@ final class StreamJoinIterator(
           done()
       }
     row
-  }
-
-  private def read(side: Side): Unit = inputs(side).foreach { source =>
-    val row = unsafe(side)(source)
-    if (isLate(side)(row)) late(side, row)
-    else
-      core.add(side, row) match {
-        case Arrival.InTime => ()
-        case Arrival.Late => orders(side).fold(late(side, row))(outOfOrder(side, row, _))
-        case Arrival.AfterEnd => throw StreamOverException.of(side, bounded(side))
-      }
-  }
-
-  private def late(side: Side, row: UnsafeRow): Unit = {
-    counts.lateRow(side)
-    lateRows match {
-      case LateRows.Drop => ()
-      case LateRows.NullPad =>
-        if (roles(side).leaves eq Leaving.Aloud) core.addOutcast(side, row)
-      case LateRows.Fail => throw LateRowException.of(side)
-    }
-  }
-
-  private def outOfOrder(side: Side, row: UnsafeRow, order: StreamOrder): Unit = {
-    counts.rowOutOfOrder(side)
-    if (order.onViolation eq OrderViolation.Fail) throw order.violated(row, core.frontier(side))
   }
 
   private def matched(): InternalRow = {
@@ -140,14 +105,4 @@ private object StreamCounts {
 
   /** Spark's own name. */
   val DroppedByWatermark = "numRowsDroppedByWatermark"
-}
-
-final class LateRowException(message: String) extends IllegalStateException(message)
-
-object LateRowException {
-  def of(side: Side): LateRowException = new LateRowException(
-    s"A row of the ${side.name} side came behind what the side had promised (its watermark). Give the " +
-      "watermark more delay, or set spark.plait.stream.late " +
-      "to drop, which leaves such rows out and counts them, or to null-pad."
-  )
 }

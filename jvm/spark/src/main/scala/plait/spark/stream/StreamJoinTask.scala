@@ -39,17 +39,13 @@ final class StreamJoinTask(
     )
     new StreamJoinIterator(
       inputs,
-      outputs.map(new AsUnsafe(_)),
+      new StreamIntake(batch, roles, state.counts, core.add, core.frontier, core.addOutcast),
       core,
       roles,
       condition.fold[InternalRow => Boolean](_ => true)(
         CompiledCondition.of(_, outputs.left ++ outputs.right, state.partition)
       ),
       JoinOutput.of(joinType, outputs),
-      BySide.make(batch.isLate),
-      batch.late,
-      batch.orders,
-      batch.bounded,
       state.counts
     )(() => {
       for (side <- Side.both) {

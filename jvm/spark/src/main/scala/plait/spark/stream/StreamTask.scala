@@ -114,19 +114,3 @@ private object StreamTaskState {
   val Added = "numUpdatedStateRows"
   val Removed = "numRemovedStateRows"
 }
-
-/** A row came of a side that was over. */
-final class StreamOverException(message: String) extends IllegalStateException(message)
-
-object StreamOverException {
-  def of(side: Side, streams: Seq[String]): StreamOverException = {
-    val said =
-      if (streams.isEmpty) "the hint BOUNDED of an earlier run"
-      else streams.mkString("BOUNDED(", ", ", ")")
-    new StreamOverException(
-      s"A row of the ${side.name} side came after the end of that side: $said says that all its rows are there when the " +
-        "query starts, and its source had no more, so rows that this one might match were not kept. Start the query with a " +
-        "new checkpoint, and without the hint if more rows are to come."
-    )
-  }
-}

@@ -5,6 +5,7 @@ package plait.spark.stream
 import java.lang.reflect.{InvocationHandler, Method, Proxy}
 
 import scala.collection.mutable
+import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -17,6 +18,7 @@ import plait.stream._
 import plait.{BySide, Side}
 
 class StateChunkStoreLaws extends munit.FunSuite {
+  override val munitTimeout: Duration = Duration(1, "h")
   import StateChunkStoreLaws._
 
   // Of one column, and of more than a word of NULL bits has room for.
@@ -39,8 +41,13 @@ class StateChunkStoreLaws extends munit.FunSuite {
           case _ => random.nextBytes(random.nextInt(longest))
         }
     }
-    UnsafeProjection.create(columns.map(_.dataType).toArray)(InternalRow.fromSeq(values)).copy()
+    unsafe(columns.map(_.dataType))(InternalRow.fromSeq(values)).copy()
   }
+
+  // Its code is made once a list of types, and not once a row.
+  private val projections = mutable.Map.empty[Seq[DataType], UnsafeProjection]
+  private def unsafe(types: Seq[DataType]): UnsafeProjection =
+    projections.getOrElseUpdate(types, UnsafeProjection.create(types.toArray))
 
   for {
     width <- widths
