@@ -21,6 +21,9 @@ abstract class HashedKeyGroup extends KeyGroup {
   */
 abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
   private var slots = new Array[HashedKeyGroup](64)
+  // The hash of the key of a slot, 0 if it is free: a group lies elsewhere in memory, and most that a search
+  // meets are not looked for.
+  private var hashes = new Array[Int](64)
   private var mask = slots.length - 1
   private var count = 0
   // Groups without rows, to be used again: near-unique keys come and go with every row.
@@ -35,10 +38,15 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
 
   def size: Int = count
 
-  def find(key: RowKey): HashedKeyGroup = slots(slotOf(key, hashOf(key)))
+  private def slotHash(key: RowKey): Int = {
+    val hash = hashOf(key)
+    if (hash == 0) 1 else hash
+  }
+
+  def find(key: RowKey): HashedKeyGroup = slots(slotOf(key, slotHash(key)))
 
   def claim(key: RowKey): HashedKeyGroup = {
-    val hash = hashOf(key)
+    val hash = slotHash(key)
     val slot = slotOf(key, hash)
     if (slots(slot) != null) slots(slot) else fill(slot, key, hash)
   }
@@ -50,6 +58,7 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
     group.number = count
     group.take(key)
     slots(slot) = group
+    hashes(slot) = hash
     count += 1
     if (count > slots.length / 2) widen()
     group
@@ -59,19 +68,21 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
     val group = key.asInstanceOf[HashedKeyGroup]
     var gap = group.hash & mask
     while (slots(gap) ne group) gap = (gap + 1) & mask
-    slots(gap) = null
     count -= 1
     var slot = (gap + 1) & mask
-    // Invariant: `gap` is free, and every key between it and `slot` is found without crossing it.
-    while (slots(slot) != null) {
-      val home = slots(slot).hash & mask
+    // Invariant: what stands at `gap` is not wanted there, and every key between it and `slot` is found without
+    // crossing it.
+    while (hashes(slot) != 0) {
+      val home = hashes(slot) & mask
       if (((slot - home) & mask) >= ((slot - gap) & mask)) {
         slots(gap) = slots(slot)
-        slots(slot) = null
+        hashes(gap) = hashes(slot)
         gap = slot
       }
       slot = (slot + 1) & mask
     }
+    slots(gap) = null
+    hashes(gap) = 0
     if (spareCount < spare.length) { spare(spareCount) = group; spareCount += 1 }
   }
 
@@ -79,6 +90,7 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
 
   def clear(): Unit = if (count > 0) {
     slots = new Array[HashedKeyGroup](64)
+    hashes = new Array[Int](64)
     mask = slots.length - 1
     count = 0
     spareCount = 0
@@ -88,19 +100,22 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
   /** Where the key stands, or the free slot where it would. */
   private def slotOf(key: RowKey, hash: Int): Int = {
     var slot = hash & mask
-    while (slots(slot) != null && !(slots(slot).hash == hash && slots(slot).is(key)))
+    // Invariant: the key stands in no slot before this one.
+    while (hashes(slot) != 0 && !(hashes(slot) == hash && slots(slot).is(key)))
       slot = (slot + 1) & mask
     slot
   }
 
   private def widen(): Unit = {
-    val old = slots
-    slots = new Array[HashedKeyGroup](old.length * 2)
+    val (oldSlots, oldHashes) = (slots, hashes)
+    slots = new Array[HashedKeyGroup](oldSlots.length * 2)
+    hashes = new Array[Int](slots.length)
     mask = slots.length - 1
-    for (group <- old if group != null) {
-      var slot = group.hash & mask
-      while (slots(slot) != null) slot = (slot + 1) & mask
-      slots(slot) = group
+    for (i <- oldSlots.indices if oldHashes(i) != 0) {
+      var slot = oldHashes(i) & mask
+      while (hashes(slot) != 0) slot = (slot + 1) & mask
+      slots(slot) = oldSlots(i)
+      hashes(slot) = oldHashes(i)
     }
   }
 }
