@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -13,8 +14,14 @@ from tests.python.endpoint import Endpoint, until
 from tests.python.fake_engine import SCHEMA, batch
 from tests.python.wire import Wire
 
-from plait.client import PlaitError, RemoteError
-from plait.client.aio import AsyncClient
+from plait.client import Client, Cursor, PlaitError, Prepared, RemoteError, Stream, Submitted
+from plait.client.aio import (
+    AsyncClient,
+    AsyncCursor,
+    AsyncPrepared,
+    AsyncStream,
+    AsyncSubmitted,
+)
 
 Run = Callable[..., Any]
 
@@ -219,3 +226,97 @@ def test_the_server_tells_its_versions(run: Run) -> None:
         return str((await client.info()).spark_version)
 
     assert run(program) == "4.3.0"
+
+
+TWINS = [
+    (Client, AsyncClient),
+    (Cursor, AsyncCursor),
+    (Prepared, AsyncPrepared),
+    (Submitted, AsyncSubmitted),
+    (Stream, AsyncStream),
+]
+
+
+@pytest.mark.parametrize(("plain", "awaiting"), TWINS)
+def test_what_a_client_has_its_twin_has_with_the_same_words(plain: type, awaiting: type) -> None:
+    def calls(of: type) -> dict[str, list[str]]:
+        public = {name: getattr(of, name) for name in dir(of) if not name.startswith("_")}
+        return {
+            name: list(inspect.signature(value).parameters) if callable(value) else []
+            for name, value in public.items()
+        }
+
+    assert calls(plain) == calls(awaiting)
+
+
+def test_a_statement_is_told_of_and_explained(run: Run, endpoint: Endpoint) -> None:
+    async def program(client: AsyncClient) -> None:
+        told = await client.validate("rows 1 :a :b", a=1)
+        assert (told.kind, told.schema) == ("query", SCHEMA)
+        assert [parameter.name for parameter in told.parameters] == ["a", "b"]
+        explanation = await client.explain("rows 1", 2)
+        assert (str(explanation), explanation.plan) == ("Join on a < b ...", "== Physical Plan ==")
+        for call in (client.validate, client.explain, client.prepare):
+            with pytest.raises(RemoteError, match=r"There is no column x\."):
+                await call("fail")
+
+    run(program)
+
+
+def test_a_prepared_statement_is_called_with_values_until_it_is_closed(
+    run: Run, endpoint: Endpoint
+) -> None:
+    async def program(client: AsyncClient) -> None:
+        async with await client.prepare("rows 2; :n") as prepared:
+            assert ([p.name for p in prepared.parameters], prepared.schema) == (["n"], SCHEMA)
+            assert len([row async for row in prepared(n=5)]) == 6
+            assert endpoint.source.statement.named == {"n": {"type": "long", "value": "5"}}
+            submitted = await prepared.submit(n=6)
+            assert (await submitted.attach().arrow()).num_rows == 6
+        with pytest.raises(RemoteError, match="There is no prepared statement"):
+            await prepared(n=5).arrow()
+
+    run(program)
+
+
+def test_a_submitted_operation_outlives_its_readers_and_is_listed(
+    run: Run, endpoint: Endpoint
+) -> None:
+    async def program(client: AsyncClient) -> None:
+        handle = await client.submit("rows 3; hang")
+        async with handle.attach() as cursor:
+            assert (await anext(cursor.batches())).num_rows == 3
+        source = endpoint.source
+        again = client.operation(handle.id)
+        assert (await again.status()).state == "running"
+        assert not source.cancelled.is_set()
+        listed = await client.operations(session=client.session)
+        assert [(found.id, found.state) for found in listed] == [(handle.id, "running")]
+        await again.cancel()
+        assert await asyncio.to_thread(source.cancelled.wait, 2.0)
+        # A reader that is cancelled, and not only left, takes the operation with it.
+        other = (await client.submit("rows 1; hang")).attach()
+        await anext(other.batches())
+        await other.cancel()
+        assert await asyncio.to_thread(endpoint.source.cancelled.wait, 2.0)
+
+    run(program)
+
+
+def test_the_tables_of_all_pages_are_listed(run: Run, endpoint: Endpoint) -> None:
+    async def program(client: AsyncClient) -> list[str]:
+        return [table.name for table in await client.catalog("t%", database="d")]
+
+    assert len(set(run(program))) == 250
+    assert endpoint.engine.looked_at[-1].pattern == "t%"  # type: ignore[union-attr]
+
+
+def test_a_result_comes_as_a_polars_frame(run: Run) -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+
+    async def program(client: AsyncClient) -> Any:
+        return await client.sql("rows 2").polars()
+
+    frame = run(program)
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["n"].to_list() == list(range(6))

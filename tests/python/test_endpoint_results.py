@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -43,6 +44,21 @@ def test_a_result_comes_as_batches_as_a_table_and_as_a_frame(endpoint: Endpoint)
     assert list(client.sql("rows 2").batches()) == [batch(0), batch(1)]
     assert client.sql("rows 2").arrow().num_rows == 6
     assert client.sql("rows 2").pandas()["n"].tolist() == list(range(6))
+
+
+def test_a_result_comes_as_a_polars_frame(endpoint: Endpoint) -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = endpoint.client().sql("rows 2").polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["n"].to_list() == list(range(6))
+
+
+def test_without_polars_it_is_said_what_is_missing(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(PlaitError, match="polars is missing: pip install polars"):
+        endpoint.client().sql("rows 2").polars()
 
 
 def test_an_empty_result_has_its_columns(endpoint: Endpoint) -> None:
@@ -133,6 +149,31 @@ def test_a_wire_that_is_cut_before_the_first_answer_costs_nothing(
         list(cursor)
     assert caught.value.condition == "RESULT_BROKEN"
     assert caught.value.operation == cursor.id
+
+
+def test_a_server_that_is_restarted_in_the_middle_of_a_result_is_told_of() -> None:
+    before = Endpoint.start()
+    wire = Wire(before.port)
+    with before.client(port=wire.port) as client:
+        cursor = client.sql("rows 2; hang")
+        rows = iter(cursor)
+        assert [next(rows).n for _ in range(6)] == list(range(6))
+        after = Endpoint.start()
+        wire.target = after.port  # as the same port would be
+        wire.cut()
+        with pytest.raises(
+            RemoteError, match=r"it was restarted.*Run the statement again"
+        ) as caught:
+            next(rows)
+        assert (caught.value.status, caught.value.condition) == (
+            "NOT_FOUND",
+            "OPERATION_NOT_FOUND",
+        )
+        assert client.sql("rows 2").arrow().num_rows == 6
+    assert after.engine.sources[0].statement.sql == "rows 2"  # the first was not run again
+    wire.close()
+    for endpoint in (before, after):
+        endpoint.stop()
 
 
 def test_a_batch_that_is_not_kept_any_more_is_out_of_range(endpoint: Endpoint) -> None:

@@ -12,7 +12,7 @@ class Wire:
     """Connections to ``port`` through ``self.port``; `cut` breaks those that there are."""
 
     def __init__(self, port: int) -> None:
-        self._target = port
+        self.target = port  # of connections from now on
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.forwarded = 0
@@ -36,7 +36,7 @@ class Wire:
         while True:
             try:
                 near, _ = self._listener.accept()
-                far = socket.create_connection(("127.0.0.1", self._target))
+                far = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
             self._ends += [near, far]

@@ -11,8 +11,9 @@ with Client("db.example:15110", token="plait_...", tls=True) as client:
 try:
     from plait.client.client import Client
     from plait.client.cursor import Cursor
+    from plait.client.prepared import Prepared
     from plait.client.row import Row
-    from plait.client.statements import Prepared, RemoteExplanation, Validation
+    from plait.client.statements import RemoteExplanation, Validation
     from plait.client.status import OperationStatus
     from plait.client.stream import Stream, StreamProgress
     from plait.client.streams import StreamRecord, StreamSide, StreamStatus

@@ -11,28 +11,36 @@ A task that is cancelled while it reads a cursor cancels the cursor's operation.
 from __future__ import annotations
 
 import asyncio
-import uuid
-from types import TracebackType
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import grpc
 from grpc import aio
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client import streams
+from plait.client import asked
 from plait.client.async_cursor import AsyncCursor
+from plait.client.async_questions import AsyncQuestions
+from plait.client.async_statements import AsyncPrepared, AsyncSubmitted
 from plait.client.async_stream import AsyncStream
-from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
+from plait.client.call import Parameters, of_words, options, request
+from plait.client.closing import AsyncClosing
+from plait.client.connection import Connection
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
-from plait.client.streams import StreamSettings, StreamStatus
 from plait.client.tls import Tls
 from plait.errors import PlaitError, RemoteError
+
+if TYPE_CHECKING:
+    from plait.client.asked import Question, T
+    from plait.client.dialogue import Request
+    from plait.client.streams import StreamSettings, StreamStatus
 
 __all__ = [
     "AsyncClient",
     "AsyncCursor",
+    "AsyncPrepared",
     "AsyncStream",
+    "AsyncSubmitted",
     "PlaitError",
     "RemoteError",
     "Show",
@@ -40,7 +48,7 @@ __all__ = [
 ]
 
 
-class AsyncClient:
+class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
     """Runs SQL on a Plait server, in one event loop; its tasks may share it.
 
     Temporary views, variables and settings live in the client's session, on the server, until it
@@ -63,12 +71,9 @@ class AsyncClient:
         The words are those of `plait.client.Client`, but that ``progress`` shows nothing unless
         asked: several statements would write over one another. To be called in an event loop.
         """
-        check(address, token, tls)
-        self.address = address
-        self.session = session or str(uuid.uuid4())
-        self.timeout = timeout
-        self.progress = progress
-        self._metadata = metadata(token)
+        super().__init__(
+            address, token=token, tls=tls, session=session, timeout=timeout, progress=progress
+        )
         self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
         self._stub: Any = plait_pb2_grpc.PlaitServiceStub(self._channel)
         self._farewells: set[Any] = set()
@@ -92,23 +97,14 @@ class AsyncClient:
 
         ``timeout`` is in seconds; with ``stack`` errors carry the JVM's, if the server gives it.
         """
-        return AsyncCursor(
-            self._stub,
-            request(self.session, text, parameters, stack=stack),
-            metadata=self._metadata,
-            address=self.address,
-            timeout=self.timeout if timeout is None else timeout,
-            progress=self.progress,
-            farewells=self._farewells,
-        )
+        return self._cursor(request(self.session, text, parameters, stack=stack), timeout)
 
     async def start_stream(
         self, text: str, parameters: Parameters = (), **settings: Unpack[StreamSettings]
     ) -> AsyncStream:
         """Start a query over streams, as `plait.client.Client.start_stream` does."""
-        asked = streams.request(self.session, text, parameters, **settings)
-        told = (await self._ask(self._stub.StartStream, asked)).stream
-        return AsyncStream(self, told.stream, told.table)
+        question = asked.start_stream(self.session, text, parameters, **settings)
+        return AsyncStream(self, *await self._ask(question))
 
     def stream(self, name: str) -> AsyncStream:
         """Come back to a stream by its name."""
@@ -116,40 +112,27 @@ class AsyncClient:
 
     async def streams(self, *, limit: int = 100) -> list[StreamStatus]:
         """Tell of the caller's streams, the newest first."""
-        request = plait_pb2.ListStreamsRequest(limit=limit)
-        answer = await self._ask(self._stub.ListStreams, request)
-        return [StreamStatus.of(told) for told in answer.streams]
+        return await self._ask(asked.list_streams(limit))
 
     async def info(self) -> plait_pb2.ServerInfoResponse:
         """Ask for the server's versions, limits, and what the token allows."""
-        answer: plait_pb2.ServerInfoResponse = await self._ask(
-            self._stub.ServerInfo, plait_pb2.ServerInfoRequest()
-        )
-        return answer
+        return await self._ask(asked.info())
 
-    async def _ask(self, call: Any, request: object) -> Any:
+    def _cursor(self, request: Request, timeout: float | None) -> AsyncCursor:
+        return AsyncCursor(self._stub, request, farewells=self._farewells, **self._told(timeout))
+
+    async def _ask(self, question: Question[T]) -> T:
+        call = getattr(self._stub, question.method)
         try:
-            return await call(request, metadata=self._metadata, timeout=self.timeout or PATIENCE)
+            answer = await call(question.request, metadata=self._metadata, timeout=self._patience)
         except grpc.RpcError as error:
             raise from_rpc(error, self.address) from None
+        return question.read(answer)
 
     async def close(self) -> None:
         """Close the connection; statements that still run are cancelled by the server."""
         await asyncio.gather(*(call.code() for call in self._farewells))
         await self._channel.close()
-
-    async def __aenter__(self) -> AsyncClient:
-        """Give the client."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        await self.close()
 
 
 def _channel(address: str, tls: Tls | None, message_bytes: int) -> aio.Channel:

@@ -2,30 +2,27 @@
 """The result of one statement for asyncio; how a broken connection is mended says `Dialogue`.
 
 A cursor that is closed, whose task is cancelled while it waits for rows, or that is left before its
-end, cancels its operation.
+end, cancels its operation, unless that was submitted: it can be attached to again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import grpc
 import pyarrow as pa
 
-from plait._proto import plait_pb2
-from plait.client.cursor import FAREWELL, Metadata
+from plait.client.closing import AsyncClosing
 from plait.client.dialogue import (
-    Dialogue,
     Request,
     broken_off,
     no_columns,
     polars_of,
     rows_of,
 )
-from plait.client.progress import ProgressLine, Show
+from plait.client.reading import FAREWELL, Reading, Told
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -34,44 +31,21 @@ if TYPE_CHECKING:
     from plait.client.row import Row
 
 
-class AsyncCursor:
+class AsyncCursor(Reading, AsyncClosing):
     """A statement that runs, and its result: read it once, as rows or as Arrow."""
 
-    def __init__(  # noqa: PLR0913 - made by the client alone
-        self,
-        stub: Any,
-        request: plait_pb2.ExecuteRequest,
-        *,
-        metadata: Metadata,
-        address: str,
-        timeout: float | None,
-        progress: Show,
-        farewells: set[Any],
+    def __init__(
+        self, stub: Any, request: Request, *, farewells: set[Any], **told: Unpack[Told]
     ) -> None:
         """Send the statement; ``farewells`` keeps the calls that nobody waits for."""
-        self._stub = stub
-        self._metadata = metadata
-        self._dialogue = Dialogue(request, address, timeout)
-        self._line = ProgressLine(progress)
+        super().__init__(stub, request, **told)
         self._farewells = farewells
         self._loop = asyncio.get_running_loop()
-        self._closed = False
-        self._call = self._send(request)
-
-    @property
-    def id(self) -> str:
-        """The operation's id."""
-        return self._dialogue.id
 
     @property
     def schema(self) -> Coroutine[Any, Any, pa.Schema]:
         """The columns, to be awaited; waits until the server knows them."""
         return self._columns()
-
-    @property
-    def counters(self) -> dict[str, Any]:
-        """What was counted: rows, batches, bytes, milliseconds, joins; known at the end."""
-        return self._dialogue.counters()
 
     async def batches(self) -> AsyncIterator[pa.RecordBatch]:
         """Give the rows as Arrow record batches, as they come."""
@@ -102,25 +76,17 @@ class AsyncCursor:
 
     async def cancel(self) -> None:
         """End the statement and its jobs; the rest of the result is gone."""
-        await self.close()
+        if not self._closed:
+            self._leave()
+            await self._release().code()
 
     async def close(self) -> None:
-        """End the statement, unless its result has been read to the end; the server knows it."""
+        """End the statement, unless its result has been read to the end, or it was submitted.
+
+        The server knows it then.
+        """
         if (call := self._let_go()) is not None:
             await call.code()
-
-    async def __aenter__(self) -> AsyncCursor:
-        """Give the cursor."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        await self.close()
 
     def __del__(self) -> None:
         """Close a cursor that was left before its end, if its event loop runs still."""
@@ -160,12 +126,7 @@ class AsyncCursor:
             return False
 
     def _take(self, message: Any) -> None:
-        self._dialogue.take(message)
-        if self._dialogue.progress is not None:
-            self._line.show(self._dialogue.progress)
-        else:
-            self._line.clear()  # rows may go to the same terminal
-        if self._dialogue.finished is not None:
+        if self._show(message):
             self._let_go()
 
     async def _go_on(self, error: grpc.RpcError) -> None:
@@ -177,18 +138,15 @@ class AsyncCursor:
         await asyncio.sleep(pause)
         self._call = self._send(request)
 
-    def _send(self, request: Request) -> Any:
-        is_new = isinstance(request, plait_pb2.ExecuteRequest)
-        call = self._stub.Execute if is_new else self._stub.Attach
-        return call(request, metadata=self._metadata, timeout=self._dialogue.seconds_left)
-
     def _let_go(self) -> Any:
-        """Tell the server that nothing more is asked for; gives the call, None if it was told."""
+        """Read no more; gives the call that tells the server so, None where there is none."""
         if self._closed:
             return None
-        self._closed = True
-        self._line.clear()
-        self._call.cancel()
+        self._leave()
+        return self._release() if self._dialogue.is_owner else None
+
+    def _release(self) -> Any:
+        """Tell the server that nothing more is asked for."""
         call = self._stub.Cancel(self._dialogue.farewell, metadata=self._metadata, timeout=FAREWELL)
         self._farewells.add(call)
         call.add_done_callback(self._farewells.discard)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from plait._proto import plait_pb2
+from plait.client import asked
+from plait.client.closing import AsyncClosing
 from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
 from plait.client.stream import LAST
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from plait.client.aio import AsyncClient
 
 
-class AsyncStream:
+class AsyncStream(AsyncClosing):
     """A stream by its name; any client of the same token may hold one."""
 
     def __init__(self, client: AsyncClient, name: str, table: str = "") -> None:
@@ -60,20 +61,9 @@ class AsyncStream:
 
     async def stop(self) -> StreamStatus:
         """End it; its checkpoint stays. One that has ended is forgotten by the server."""
-        request = plait_pb2.StopStreamRequest(stream=self.name)
-        answer = await self._client._ask(self._client._stub.StopStream, request)
-        return StreamStatus.of(answer.stream)
+        return await self._client._ask(asked.stop_stream(self.name))
 
-    async def __aenter__(self) -> AsyncStream:
-        """Give the stream."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def close(self) -> None:
         """Stop it, unless it is gone, or fills a table, which lives until it is dropped."""
         if self.table:
             return

@@ -93,6 +93,15 @@ def request(
     return made
 
 
+def call_of(session: str, prepared: str, parameters: Parameters) -> plait_pb2.ExecuteRequest:
+    """Make the request to run a prepared statement, under a new id."""
+    made = plait_pb2.ExecuteRequest(
+        session=session, prepared=prepared, operation=str(uuid.uuid4()), reattachable=True
+    )
+    fill(made, parameters)
+    return made
+
+
 def fill(made: WithValues, parameters: Parameters) -> None:
     """Put the values into a request."""
     if isinstance(parameters, Mapping):

@@ -3,29 +3,29 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
-from plait.client import streams
-from plait.client.call import PATIENCE, Parameters, check, metadata, of_words, options, request
+from plait.client import asked
+from plait.client.call import Parameters, of_words, options, request
 from plait.client.closing import Closing
+from plait.client.connection import Connection
 from plait.client.cursor import Cursor, await_farewells
 from plait.client.failure import from_rpc
 from plait.client.progress import Show
 from plait.client.questions import Questions
 from plait.client.stream import Stream
-from plait.client.streams import StreamSettings, StreamStatus
 from plait.client.tls import Tls
 
 if TYPE_CHECKING:
+    from plait.client.asked import Question, T
     from plait.client.dialogue import Request
+    from plait.client.streams import StreamSettings, StreamStatus
 
 
-class Client(Questions, Closing):
+class Client(Connection, Questions, Closing):
     """Runs SQL on a Plait server; threads may share it.
 
     Temporary views, variables and settings live in the client's session, on the server, until it
@@ -49,12 +49,9 @@ class Client(Questions, Closing):
         unless the server is on this machine. ``session`` names the session, to come back to one;
         ``timeout`` is the seconds that a statement may take, if it says none itself.
         """
-        check(address, token, tls)
-        self.address = address
-        self.session = session or str(uuid.uuid4())
-        self.timeout = timeout
-        self.progress = progress
-        self._metadata = metadata(token)
+        super().__init__(
+            address, token=token, tls=tls, session=session, timeout=timeout, progress=progress
+        )
         self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
         self._stub = plait_pb2_grpc.PlaitServiceStub(self._channel)
 
@@ -89,9 +86,8 @@ class Client(Questions, Closing):
         "available now"; without it, batches follow one another. ``mode`` is append, update or
         complete. A CREATE STREAMING TABLE ... AS takes a trigger and a ``name`` alone.
         """
-        asked = streams.request(self.session, text, parameters, **settings)
-        told = self._ask(self._stub.StartStream, asked).stream
-        return Stream(self, told.stream, told.table)
+        question = asked.start_stream(self.session, text, parameters, **settings)
+        return Stream(self, *self._ask(question))
 
     def stream(self, name: str) -> Stream:
         """Come back to a stream by its name."""
@@ -99,31 +95,22 @@ class Client(Questions, Closing):
 
     def streams(self, *, limit: int = 100) -> list[StreamStatus]:
         """Tell of the caller's streams, the newest first."""
-        answer = self._ask(self._stub.ListStreams, plait_pb2.ListStreamsRequest(limit=limit))
-        return [StreamStatus.of(told) for told in answer.streams]
+        return self._ask(asked.list_streams(limit))
 
     def info(self) -> plait_pb2.ServerInfoResponse:
         """Ask for the server's versions, limits, and what the token allows."""
-        answer: plait_pb2.ServerInfoResponse = self._ask(
-            self._stub.ServerInfo, plait_pb2.ServerInfoRequest()
-        )
-        return answer
+        return self._ask(asked.info())
 
     def _cursor(self, request: Request, timeout: float | None) -> Cursor:
-        return Cursor(
-            self._stub,
-            request,
-            metadata=self._metadata,
-            address=self.address,
-            timeout=self.timeout if timeout is None else timeout,
-            progress=self.progress,
-        )
+        return Cursor(self._stub, request, **self._told(timeout))
 
-    def _ask(self, call: Callable[..., Any], request: object) -> Any:
+    def _ask(self, question: Question[T]) -> T:
+        call = getattr(self._stub, question.method)
         try:
-            return call(request, metadata=self._metadata, timeout=self.timeout or PATIENCE)
+            answer = call(question.request, metadata=self._metadata, timeout=self._patience)
         except grpc.RpcError as error:
             raise from_rpc(error, self.address) from None
+        return question.read(answer)
 
     def close(self) -> None:
         """Close the connection; statements that still run are cancelled by the server."""

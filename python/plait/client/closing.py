@@ -27,3 +27,24 @@ class Closing(ABC):
     ) -> None:
         """Close it."""
         self.close()
+
+
+class AsyncClosing(ABC):
+    """The same, where closing is awaited: at the end of an `async with`."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Let go of it."""
+
+    async def __aenter__(self) -> Self:
+        """Give itself."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        await self.close()

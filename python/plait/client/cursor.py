@@ -15,59 +15,28 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pyarrow as pa
 
-from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.client.closing import Closing
 from plait.client.dialogue import (
-    Dialogue,
-    Request,
     broken_off,
     no_columns,
     polars_of,
     rows_of,
 )
-from plait.client.progress import ProgressLine, Show
+from plait.client.reading import FAREWELL, Reading
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from plait._proto import plait_pb2_grpc
     from plait.client.row import Row
-
-Metadata = tuple[tuple[str, str], ...]
 
 # Calls on their way to the server, and the stubs that sent them.
 _farewells: dict[Any, plait_pb2_grpc.PlaitServiceStub] = {}
 
-# Seconds that a farewell may take.
-FAREWELL = 5.0
 
-
-class Cursor(Closing):
+class Cursor(Reading, Closing):
     """A statement that runs, and its result: read it once, as rows or as Arrow."""
-
-    def __init__(  # noqa: PLR0913 - made by the client alone
-        self,
-        stub: plait_pb2_grpc.PlaitServiceStub,
-        request: Request,
-        *,
-        metadata: Metadata,
-        address: str,
-        timeout: float | None,
-        progress: Show,
-    ) -> None:
-        """Send the statement, or attach to the operation of the request."""
-        self._stub = stub
-        self._metadata = metadata
-        self._dialogue = Dialogue(request, address, timeout)
-        self._line = ProgressLine(progress)
-        self._closed = False
-        self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same
-        self._call = self._send(request)
-
-    @property
-    def id(self) -> str:
-        """The operation's id."""
-        return self._dialogue.id
 
     @property
     def schema(self) -> pa.Schema:
@@ -77,11 +46,6 @@ class Cursor(Closing):
             if not self._read():
                 raise no_columns()
         return self._dialogue.schema
-
-    @property
-    def counters(self) -> dict[str, Any]:
-        """What was counted: rows, batches, bytes, milliseconds, joins; known at the end."""
-        return self._dialogue.counters()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Give the rows as Arrow record batches, as they come."""
@@ -141,12 +105,7 @@ class Cursor(Closing):
         return False
 
     def _take(self, message: Any) -> None:
-        self._dialogue.take(message)
-        if self._dialogue.progress is not None:
-            self._line.show(self._dialogue.progress)
-        else:
-            self._line.clear()  # rows may go to the same terminal
-        if self._dialogue.finished is not None:
+        if self._show(message):
             self.close()
 
     def _go_on(self, error: grpc.RpcError) -> None:
@@ -157,17 +116,6 @@ class Cursor(Closing):
             raise
         time.sleep(pause)
         self._call = self._send(request)
-
-    def _send(self, request: Request) -> Any:
-        is_new = isinstance(request, plait_pb2.ExecuteRequest)
-        call: Any = self._stub.Execute if is_new else self._stub.Attach
-        return call(request, metadata=self._metadata, timeout=self._dialogue.seconds_left)
-
-    def _leave(self) -> None:
-        self._closed = True
-        self._line.clear()
-        if self._call is not None:
-            self._call.cancel()
 
     def _release(self) -> None:
         """Tell the server that nothing more is asked for; nobody waits for its answer."""

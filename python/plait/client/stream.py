@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import grpc
 
 from plait._proto import plait_pb2
+from plait.client import asked
 from plait.client.closing import Closing
 from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
@@ -57,9 +58,7 @@ class Stream(Closing):
 
     def stop(self) -> StreamStatus:
         """End it; its checkpoint stays. One that has ended is forgotten by the server."""
-        request = plait_pb2.StopStreamRequest(stream=self.name)
-        answer = self._client._ask(self._client._stub.StopStream, request)
-        return StreamStatus.of(answer.stream)
+        return self._client._ask(asked.stop_stream(self.name))
 
     def close(self) -> None:
         """Stop it, unless it is gone, or fills a table, which lives until it is dropped."""

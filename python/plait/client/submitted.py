@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait._proto import plait_pb2
-from plait.client.status import OperationStatus
+from plait.client import asked
 
 if TYPE_CHECKING:
     from plait.client.cursor import Cursor
     from plait.client.questions import Questions
+    from plait.client.status import OperationStatus
 
 
 class Submitted:
@@ -27,9 +28,7 @@ class Submitted:
 
     def status(self) -> OperationStatus:
         """Ask where it is."""
-        request = plait_pb2.StatusRequest(session=self.session, operation=self.id)
-        answer = self._client._ask(self._client._stub.Status, request)
-        return OperationStatus.of(answer.operation)
+        return self._client._ask(asked.status(self.session, self.id))
 
     def attach(self, *, timeout: float | None = None) -> Cursor:
         """Read its result, from the start.
@@ -42,8 +41,7 @@ class Submitted:
 
     def cancel(self) -> None:
         """End it and its jobs; one that has ended is forgotten."""
-        request = plait_pb2.CancelRequest(session=self.session, operation=self.id)
-        self._client._ask(self._client._stub.Cancel, request)
+        self._client._ask(asked.cancel(self.session, self.id))
 
     def __repr__(self) -> str:
         """Show the id."""

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls of a client for asyncio that do not wait for rows; twin of `plait.client.questions`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from plait.client import asked
+from plait.client.async_statements import AsyncPrepared, AsyncSubmitted
+from plait.client.call import Parameters, call_of, of_words
+
+if TYPE_CHECKING:
+    from plait.client.asked import Question, T
+    from plait.client.async_cursor import AsyncCursor
+    from plait.client.dialogue import Request
+    from plait.client.statements import RemoteExplanation, Validation
+    from plait.client.status import OperationStatus
+    from plait.client.tables import Table
+
+
+class AsyncQuestions(ABC):
+    """What a `AsyncClient` can ask, over the connection that it has."""
+
+    session: str
+
+    async def submit(self, text: str, /, *positional: object, **named: object) -> AsyncSubmitted:
+        """Start a statement that runs on by itself; `AsyncSubmitted.attach` reads its result."""
+        return await self._submit(text, "", of_words(positional, named))
+
+    def operation(self, operation: str) -> AsyncSubmitted:
+        """Come back to an operation of this session by its id."""
+        return AsyncSubmitted(self, self.session, operation)
+
+    async def operations(self, *, session: str = "", limit: int = 100) -> list[OperationStatus]:
+        """Tell of the caller's operations, the newest first: in one session, or in all of them."""
+        return await self._ask(asked.operations(session, limit))
+
+    async def validate(self, text: str, /, *positional: object, **named: object) -> Validation:
+        """Tell what a statement is, without running it; raises the error that it would have.
+
+        Parameters without values are taken as NULL, or 1 where NULL cannot stand.
+        """
+        return await self._ask(asked.validate(self.session, text, of_words(positional, named)))
+
+    async def explain(
+        self, text: str, /, *positional: object, **named: object
+    ) -> RemoteExplanation:
+        """Tell how each join of a statement would prune, without running it.
+
+        The answer is to be printed or iterated as that of `plait.explain`; its ``plan`` is Spark's.
+        """
+        return await self._ask(asked.explain(self.session, text, of_words(positional, named)))
+
+    async def prepare(self, text: str, /, *positional: object, **named: object) -> AsyncPrepared:
+        """Keep a statement on the server, to be called with values.
+
+        The values given here serve to find its columns, and are not kept.
+        """
+        question = asked.prepare(self.session, text, of_words(positional, named))
+        return AsyncPrepared(self, *await self._ask(question))
+
+    async def catalog(
+        self, pattern: str = "", *, database: str = "", catalog: str = ""
+    ) -> list[Table]:
+        """Tell of the tables and views whose names are like ``pattern``, all if it is empty.
+
+        `%` is any text, `_` any character. They are those of one database, or of all in the catalog
+        and the session's temporary views.
+        """
+        found: list[Table] = []
+        page = ""
+        # Invariant: the tables of all pages before this one are found.
+        while True:
+            tables, page = await self._ask(
+                asked.catalog(self.session, pattern, database, catalog, page)
+            )
+            found += tables
+            if not page:
+                return found
+
+    async def _submit(self, text: str, prepared: str, parameters: Parameters) -> AsyncSubmitted:
+        question = asked.submit(self.session, parameters, text=text, prepared=prepared)
+        return AsyncSubmitted(self, self.session, await self._ask(question))
+
+    def _run_prepared(self, name: str, parameters: Parameters) -> AsyncCursor:
+        return self._cursor(call_of(self.session, name, parameters), None)
+
+    @abstractmethod
+    async def _ask(self, question: Question[T]) -> T:
+        """Send the request, and give the answer; a failure is a `RemoteError`."""
+
+    @abstractmethod
+    def _cursor(self, request: Request, timeout: float | None) -> AsyncCursor:
+        """Begin to read."""

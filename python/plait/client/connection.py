@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a client knows of its server, whether it waits or awaits."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from plait.client.call import PATIENCE, check, metadata
+from plait.client.reading import Told
+
+if TYPE_CHECKING:
+    from plait.client.progress import Show
+    from plait.client.tls import Tls
+
+
+class Connection:
+    """The address, the session and the settings of a client; a subclass brings ``_stub``."""
+
+    _stub: Any
+
+    def __init__(  # noqa: PLR0913 - a client's settings, by name
+        self,
+        address: str,
+        *,
+        token: str | None,
+        tls: bool | Tls,
+        session: str | None,
+        timeout: float | None,
+        progress: Show,
+    ) -> None:
+        """Keep them, unless the token would go in clear over a network."""
+        check(address, token, tls)
+        self.address = address
+        self.session = session or str(uuid.uuid4())
+        self.timeout = timeout
+        self.progress = progress
+        self._metadata = metadata(token)
+
+    @property
+    def _patience(self) -> float:
+        """The seconds for the answer to a question."""
+        return self.timeout or PATIENCE
+
+    def _told(self, timeout: float | None) -> Told:
+        """Give what a cursor is told beside its request."""
+        return Told(
+            metadata=self._metadata,
+            address=self.address,
+            timeout=self.timeout if timeout is None else timeout,
+            progress=self.progress,
+        )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What both cursors do without waiting: send what their `Dialogue` says, take in what comes."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict, Unpack
+
+from plait._proto import plait_pb2
+from plait.client.dialogue import Dialogue, Request
+from plait.client.progress import ProgressLine, Show
+
+Metadata = tuple[tuple[str, str], ...]
+
+# Seconds that the call may take which tells the server that nothing more is asked for.
+FAREWELL = 5.0
+
+
+class Told(TypedDict):
+    """What a cursor is told by its client, beside the request."""
+
+    metadata: Metadata
+    address: str
+    timeout: float | None
+    progress: Show
+
+
+class Reading:
+    """A statement that runs, and how far its result has been read."""
+
+    def __init__(self, stub: Any, request: Request, **told: Unpack[Told]) -> None:
+        """Send the statement, or attach to the operation of the request."""
+        self._stub = stub
+        self._metadata = told["metadata"]
+        self._dialogue = Dialogue(request, told["address"], told["timeout"])
+        self._line = ProgressLine(told["progress"])
+        self._closed = False
+        self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same
+        self._call = self._send(request)
+
+    @property
+    def id(self) -> str:
+        """The operation's id."""
+        return self._dialogue.id
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """What was counted: rows, batches, bytes, milliseconds, joins; known at the end."""
+        return self._dialogue.counters()
+
+    def _send(self, request: Request) -> Any:
+        is_new = isinstance(request, plait_pb2.ExecuteRequest)
+        call = self._stub.Execute if is_new else self._stub.Attach
+        return call(request, metadata=self._metadata, timeout=self._dialogue.seconds_left)
+
+    def _show(self, message: Any) -> bool:
+        """Take a message in; whether it was the last."""
+        self._dialogue.take(message)
+        if self._dialogue.progress is not None:
+            self._line.show(self._dialogue.progress)
+        else:
+            self._line.clear()  # rows may go to the same terminal
+        return self._dialogue.finished is not None
+
+    def _leave(self) -> None:
+        """Read no more."""
+        self._closed = True
+        self._line.clear()
+        if self._call is not None:
+            self._call.cancel()
