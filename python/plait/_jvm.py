@@ -57,6 +57,11 @@ def session(spark: SparkSession) -> Any:
     return spark._jsparkSession
 
 
+def forget(spark: SparkSession, held: Any) -> None:
+    """Let the JVM forget an object that Python holds, which is of no use to it any more."""
+    spark.sparkContext._gateway.detach(held)  # type: ignore[union-attr]
+
+
 def _scala_object(spark: SparkSession, name: str, what: str) -> Any:
     if is_connect(spark):
         raise PlaitError(

@@ -189,11 +189,15 @@ class FakeEngine:
     asked: int = 0  # for news of streams
     sources: list[FakeSource] = field(default_factory=list)
     sessions: int = 0
+    closed: list[int] = field(default_factory=list)
     looked_at: list[Statement | Wanted] = field(default_factory=list)
 
     def open_session(self) -> int:
         self.sessions += 1
         return self.sessions
+
+    def close_session(self, session: int) -> None:
+        self.closed.append(session)
 
     def start(self, session: int, statement: Statement) -> FakeSource:
         del session
@@ -218,6 +222,8 @@ class FakeEngine:
     def catalog(self, session: int, wanted: Wanted) -> Page:
         del session
         self.looked_at.append(wanted)
+        if not (wanted.after or "0").isdecimal():
+            raise Failure("request", "INVALID_REQUEST", "`page_token` is none of this server's.")
         first = int(wanted.after or 0)
         tables = [_table(number) for number in range(first, min(250, first + wanted.limit))]
         after = first + wanted.limit
@@ -254,6 +260,9 @@ class FakeEngine:
             del self.started[owner, name]
         stream.end("stopped")
         return stream.told()
+
+    def running_streams(self) -> int:
+        return sum(stream.state == "running" for stream in self.started.values())
 
     def open_streams(self) -> list[dict[str, Any]]:
         return []

@@ -58,6 +58,21 @@ def test_what_runs_waits_and_is_held_is_told(endpoint: Endpoint, port: int) -> N
     assert until(lambda: metrics(port)['plait_operations{state="cancelled"}'] == 3)
 
 
+def test_streams_that_run_are_counted_of_all_callers(port: int) -> None:
+    other = Token("other", digest("other's"), ("stream",))
+    streaming = Token("one", digest("one's"), ("stream",))
+    endpoint = Endpoint.start(metrics_port=port, tokens=(streaming, other))
+    streams = [
+        endpoint.client(token=token).start_stream("rows 1; wait", nowhere=True)
+        for token in ("one's", "other's")
+    ]
+    endpoint.client(token="one's").start_stream("rows 1", nowhere=True)  # has ended
+    assert metrics(port)["plait_streams"] == 2
+    streams[0].stop()
+    assert metrics(port)["plait_streams"] == 1
+    endpoint.stop()
+
+
 def test_what_was_sent_and_how_operations_ended_is_counted(endpoint: Endpoint, port: int) -> None:
     client = endpoint.client(token="secret")
     list(client.sql("rows 4"))

@@ -67,7 +67,7 @@ class Served:
 def serve(config: Config, engine: Engine) -> Served:
     """Open the port; returns when calls are taken."""
     limits = config.server
-    registry: Registry[Any] = Registry(limits, engine.open_session)
+    registry: Registry[Any] = Registry(limits, engine.open_session, engine.close_session)
     # A streaming call holds a thread while its client reads, and one that waits does too.
     threads = limits.running * 2 + limits.queued + limits.subscriptions + SHORT_CALLS
     server = grpc.server(
@@ -90,7 +90,7 @@ def serve(config: Config, engine: Engine) -> Served:
     names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, server)
     port = _listen(server, config)
-    metrics = _metrics(config, registry)
+    metrics = _metrics(config, registry, engine)
     for told in engine.open_streams():
         _log_taken_up(told)
     server.start()
@@ -107,13 +107,13 @@ def _log_taken_up(told: StreamTold) -> None:
         log.info("taken up", extra=where)
 
 
-def _metrics(config: Config, registry: Registry[Any]) -> MetricsPort | None:
+def _metrics(config: Config, registry: Registry[Any], engine: Engine) -> MetricsPort | None:
     limits = config.server
     if not limits.metrics_port:
         return None
     from plait.server.metrics import MetricsPort
 
-    return MetricsPort(registry, limits.metrics_host, limits.metrics_port)
+    return MetricsPort(registry, engine, limits.metrics_host, limits.metrics_port)
 
 
 def _listen(server: grpc.Server, config: Config) -> int:

@@ -63,6 +63,10 @@ class Engine(Protocol):
         """Make a session: temporary views, variables and settings of its own."""
         ...
 
+    def close_session(self, session: Any) -> None:
+        """Let go of a session that nothing runs in."""
+        ...
+
     def start(self, session: Any, statement: Statement) -> Source:
         """Run a statement in a session; returns at once."""
         ...
@@ -95,6 +99,10 @@ class Engine(Protocol):
         """End a stream; one that has ended is forgotten."""
         ...
 
+    def running_streams(self) -> int:
+        """Count the streams of all owners that run."""
+        ...
+
     def open_streams(self) -> list[StreamTold]:
         """Take streams from now on, and tell of those of continuous tables, which start again."""
         ...
@@ -120,6 +128,14 @@ class SparkEngine:
     def open_session(self) -> JvmSession:
         """Make a session of the JVM: the catalog is shared, all else its own."""
         return _jvm.session(self._spark).newSession()
+
+    def close_session(self, session: JvmSession) -> None:
+        """Let the JVM forget a session.
+
+        It would when Python collects the last reference; of those that errors hold in cycles that
+        may be never, where nothing else happens.
+        """
+        _jvm.forget(self._spark, session)
 
     def start(self, session: JvmSession, statement: Statement) -> Source:
         """Run a statement in the JVM; returns when its frames can be read."""
@@ -166,6 +182,10 @@ class SparkEngine:
     def stop_stream(self, owner: str, name: str) -> StreamTold:
         """Let the JVM end a stream."""
         return _answer(self._remote.stopStream(owner, name))
+
+    def running_streams(self) -> int:
+        """Let the JVM count them."""
+        return int(self._remote.runningStreams())
 
     def open_streams(self) -> list[StreamTold]:
         """Let the JVM take up the continuous tables of the state folder."""

@@ -6,6 +6,7 @@
 | plait_operations{state} | operations that the server knows, now |
 | plait_running, plait_queued | operations with a place, and those that wait for one |
 | plait_sessions, plait_kept_bytes | open sessions, and bytes of results in the server |
+| plait_streams | streams that run, those of continuous tables too |
 | plait_sent_rows_total, plait_sent_bytes_total | of results, on their way to clients |
 | plait_operations_ended_total{state} | operations by their end |
 | plait_operation_failures_total{kind} | operations that did not finish, by the kind of failure |
@@ -32,6 +33,7 @@ from plait.errors import PlaitError
 from plait.server.tally import SECONDS, Counts
 
 if TYPE_CHECKING:
+    from plait.server.engine import Engine
     from plait.server.registry import Registry
 
 GAUGES = {
@@ -43,17 +45,20 @@ GAUGES = {
 
 
 class ServerMetrics(Collector):
-    """Reads a registry whenever it is asked."""
+    """Reads a registry, and asks an engine, whenever it is asked."""
 
-    def __init__(self, registry: Registry[Any]) -> None:
-        """Tell of ``registry``."""
+    def __init__(self, registry: Registry[Any], engine: Engine) -> None:
+        """Tell of ``registry``, and of the streams of ``engine``."""
         self._registry = registry
+        self._engine = engine
 
     def collect(self) -> Iterator[Metric]:
         """Give the metrics, as they are now."""
         now = self._registry.counts()
         for name, sentence in GAUGES.items():
             yield GaugeMetricFamily(f"plait_{name}", sentence, value=now[name])
+        streams = self._engine.running_streams()
+        yield GaugeMetricFamily("plait_streams", "Streams that run.", value=streams)
         states = {state.name: count for state, count in self._registry.states().items()}
         yield _labelled(
             GaugeMetricFamily("plait_operations", "Operations by state.", labels=["state"]), states
@@ -98,10 +103,10 @@ def _labelled(
 class MetricsPort:
     """The port where the metrics can be read, open until `close`."""
 
-    def __init__(self, registry: Registry[Any], host: str, port: int) -> None:
+    def __init__(self, registry: Registry[Any], engine: Engine, host: str, port: int) -> None:
         """Open it."""
         metrics = CollectorRegistry()
-        metrics.register(ServerMetrics(registry))
+        metrics.register(ServerMetrics(registry, engine))
         try:
             self._server, self._thread = start_http_server(port, host, metrics)
         except OSError as error:

@@ -44,12 +44,14 @@ S = TypeVar("S")
 class Registry(Generic[S]):
     """Who runs what; see the conventions above. All methods may be called from any thread."""
 
-    def __init__(self, limits: Server, open_session: Callable[[], S]) -> None:
+    def __init__(
+        self, limits: Server, open_session: Callable[[], S], close_session: Callable[[S], None]
+    ) -> None:
         """Begin with nothing; ``open_session`` makes what statements run in."""
         self.tally = Tally()
         self._limits = limits
         self._changed = threading.Condition()
-        self._sessions = Sessions(limits, open_session)
+        self._sessions = Sessions(limits, open_session, close_session)
         self._queue: deque[Operation] = deque()
         self._running: set[Operation] = set()
         self._closing = False

@@ -31,10 +31,13 @@ class Session(Generic[S]):
 class Sessions(Generic[S]):
     """Sessions by caller and name."""
 
-    def __init__(self, limits: Server, open_session: Callable[[], S]) -> None:
+    def __init__(
+        self, limits: Server, open_session: Callable[[], S], close_session: Callable[[S], None]
+    ) -> None:
         """Begin with none; ``open_session`` makes what statements run in."""
         self._limits = limits
         self._open = open_session
+        self._close = close_session
         self._sessions: dict[tuple[str, str], Session[S]] = {}
 
     def __len__(self) -> int:
@@ -99,3 +102,4 @@ class Sessions(Generic[S]):
                 session.used = now
             elif now - session.used >= self._limits.session_seconds:
                 del self._sessions[key]
+                self._close(session.spark)

@@ -34,6 +34,9 @@ object PlaitRemote {
   /** How many operations run. */
   def running(): Int = Operations.count
 
+  /** How many streams run. */
+  def runningStreams(): Int = Streams.running
+
   /** What a statement is; see [[RemoteStatement.validated]]. */
   def validate(session: SparkSession, json: String): String = {
     val request = OperationRequest.parse(json)

@@ -4,6 +4,7 @@ package plait.spark.continuous
 import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedIdentifier,
   UnresolvedInsertTarget,
+  UnresolvedNamespace,
   UnresolvedRelation,
   UnresolvedTable,
   UnresolvedTableOrView
@@ -11,6 +12,7 @@ import org.apache.spark.sql.catalyst.analysis.{
 import org.apache.spark.sql.catalyst.plans.logical.{
   CreatePipelineDataset,
   CreatePipelineDatasetAsSelect,
+  DropNamespace,
   DropTable,
   InsertIntoStatement,
   LogicalPlan,
@@ -28,6 +30,7 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   * CREATE MATERIALIZED VIEW n AS SELECT ...       the same, over streams
   * DROP TABLE n                                   the query ends; rows, checkpoint and table go
   * INSERT INTO n, ALTER TABLE n, ...              refused: the query alone writes to n
+  * DROP DATABASE d                                refused, while n is in d
   * }}}
   *
   *   1. To make one needs the scope Stream. To drop one needs Stream if the caller has made it, else Admin.
@@ -49,6 +52,9 @@ object ContinuousStatement {
       parsed match {
         case DropTable(named: UnresolvedIdentifier, _, _) =>
           dropped(session, request, tables, named.nameParts)
+        case DropNamespace(named: UnresolvedNamespace, _, _) =>
+          tables.refuseDropAround(TableName.of(session, named.multipartIdentifier :+ "any"))
+          None
         case other =>
           targets(other).foreach(parts => tables.refuseTarget(TableName.of(session, parts)))
           None

@@ -60,6 +60,17 @@ final class ContinuousTables(folder: TableFolder) {
       None
     )
 
+  /** Refuses to let the database of a table go with tables of ours in it. */
+  def refuseDropAround(name: TableName): Unit =
+    synchronized(known.values.find(_.name.isBeside(name))).foreach { table =>
+      throw new OperationFailed(
+        "statement",
+        "CONTINUOUS_TABLE",
+        s"The database has the table ${table.table}, which a stream fills: end it by DROP TABLE first.",
+        None
+      )
+    }
+
   /** Makes a table and starts its query; None if it is there and may be. */
   def create(
       session: SparkSession,

@@ -3,10 +3,11 @@ package plait.spark.continuous
 
 import java.util.Locale
 
-import scala.collection.mutable
+import scala.collection.mutable.WeakHashMap
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streaming.StreamingQuery
 
 /** A table by its whole name, as its catalog writes it. */
 final case class TableName(catalog: String, namespace: Seq[String], name: String) {
@@ -21,6 +22,10 @@ final case class TableName(catalog: String, namespace: Seq[String], name: String
   /** For the stream that fills it; names of streams are plain. */
   def streamName: String =
     (namespace :+ name).mkString(".").replaceAll("[^A-Za-z0-9._-]", "_").take(128)
+
+  /** In the same database? */
+  def isBeside(other: TableName): Boolean =
+    catalog == other.catalog && namespace == other.namespace
 
   def parts: Seq[String] = catalog +: namespace :+ name
 }
@@ -41,18 +46,58 @@ object TableName {
   }
 }
 
-/** The tables that streams of this server have filled. A session that has read such a table once would see
-  * the same files again: its catalog keeps what it has found of a table.
+/** The tables that streams of this server fill. A session that has read such a table once would see the same
+  * files again: its catalog keeps what it has found of a table.
+  *
+  * {{{
+  * stream fills n     each statement of each session looks for the files of n
+  * stream ends        each session looks for all files anew once, and n is a table as any other
+  * }}}
+  *
+  * So what is known here grows with the streams that run, and not with those that ran.
   */
 object FilledTables {
-  private val all = mutable.Set.empty[TableIdentifier]
+  final private class Filling(val name: TableIdentifier) {
+    @volatile var query: Option[StreamingQuery] = None
+    def isOver: Boolean = query.exists(!_.isActive)
+  }
 
-  def add(name: TableName): Unit =
-    if (name.isOfSession) synchronized(all += name.identifier): Unit
+  private var all = Vector.empty[Filling]
+  private var ended = 0L
+
+  // What had ended when a session last looked; a session that is gone is forgotten.
+  private val seen = new WeakHashMap[SparkSession, Long]
+
+  /** Starts a query that fills a table, which is known here for as long as the query runs. */
+  def filling(name: TableName)(start: => StreamingQuery): StreamingQuery =
+    if (!name.isOfSession) start
+    else {
+      val filling = new Filling(name.identifier)
+      synchronized(all :+= filling)
+      try {
+        val query = start
+        filling.query = Some(query)
+        query
+      } catch {
+        case error: Throwable =>
+          synchronized { all = all.filterNot(_ eq filling) }
+          throw error
+      }
+    }
 
   /** Makes a session look for the files of those tables when it reads them next. */
   def readAnew(session: SparkSession): Unit = {
-    val known = synchronized(all.toVector)
-    known.foreach(session.sessionState.catalog.invalidateCachedTable)
+    val catalog = session.sessionState.catalog
+    val (filled, isBehind) = synchronized {
+      val (over, running) = all.partition(_.isOver)
+      ended += over.size
+      all = running
+      (running.map(_.name).distinct, seen.put(session, ended).forall(_ != ended))
+    }
+    if (isBehind) catalog.invalidateAllCachedTables()
+    filled.foreach(catalog.invalidateCachedTable)
   }
+
+  /** How many are known. */
+  private[continuous] def size: Int = synchronized(all.size)
 }

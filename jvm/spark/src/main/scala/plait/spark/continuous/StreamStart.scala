@@ -109,8 +109,8 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       ContinuousTables.knownAt(statement.state).foreach(_.refuseTarget(name))
       val before = provider(name)
       if (before.isDefined || !name.isOfSession) Admission.judged(sinks.checkTable(name.dotted))
-      FilledTables.add(name)
-      try alone(session)(writer.format(before.flatten.getOrElse(NewFormat)).toTable(quoted(name)))
+      val made = writer.format(before.flatten.getOrElse(NewFormat))
+      try FilledTables.filling(name)(alone(session)(made.toTable(quoted(name))))
       catch {
         case NonFatal(error) =>
           // What Spark has made for the query that it then refuses.

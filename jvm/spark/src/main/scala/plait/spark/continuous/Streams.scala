@@ -61,6 +61,9 @@ object Streams {
     all.values.filter(_.title.owner == owner).toSeq.reverse
   }
 
+  /** How many run, of all owners. */
+  def running: Int = synchronized(all.values.count(_.isActive))
+
   def find(owner: String, name: String): RunningStream = synchronized {
     all.getOrElse(
       (owner, name),

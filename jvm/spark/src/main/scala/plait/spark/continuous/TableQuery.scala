@@ -126,7 +126,6 @@ final private[continuous] class AnalysedTableQuery(
   }
 
   def start(): StreamingQuery = {
-    FilledTables.add(name)
     val writer = df.writeStream
       .queryName(definition.stream)
       .outputMode("append")
@@ -134,7 +133,10 @@ final private[continuous] class AnalysedTableQuery(
       .option("checkpointLocation", folder.checkpoint(definition).toUri.toString)
       .format(provider)
     if (partitions.nonEmpty) writer.partitionBy(partitions: _*)
-    try StreamStart.alone(session)(writer.toTable(StreamStart.quoted(name)))
+    try
+      FilledTables.filling(name) {
+        StreamStart.alone(session)(writer.toTable(StreamStart.quoted(name)))
+      }
     catch { case error: AnalysisException if takesRowsBack => throw notAppendOnly(error) }
   }
 

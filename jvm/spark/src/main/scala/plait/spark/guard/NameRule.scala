@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.{
 }
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.apache.spark.sql.types.StringType
 
@@ -34,13 +35,31 @@ final private[guard] class NameRule(again: TreeNode[_] => Unit) extends Rule {
   }
 
   private def nameOf(expression: Expression, at: Origin): Seq[String] = expression match {
-    case Literal(text, _: StringType) if text != null =>
-      CatalystSqlParser.parseMultipartIdentifier(text.toString)
+    case NameRule.Told(name) => name
     case _ =>
       refuse(
         StatementRefused.Name,
         s"IDENTIFIER takes a text or a parameter that holds one, not ${expression.sql}.",
         at
       )
+  }
+}
+
+private[guard] object NameRule {
+
+  /** The plan with tables, views and databases by the names that they are told by, so that who looks for a
+    * statement's target finds it: `DROP TABLE IDENTIFIER('n')` is `DROP TABLE n`. Spark's analysis begins
+    * with the same step.
+    */
+  def written(plan: LogicalPlan): LogicalPlan = plan.transformDown {
+    case PlanWithUnresolvedIdentifier(Told(name), children, build) => build(name, children)
+  }
+
+  private object Told {
+    def unapply(expression: Expression): Option[Seq[String]] = expression match {
+      case Literal(text, _: StringType) if text != null =>
+        Some(CatalystSqlParser.parseMultipartIdentifier(text.toString))
+      case _ => None
+    }
   }
 }

@@ -73,7 +73,7 @@ object StatementGuard {
     plan
   }
 
-  /** The parsed plan, which nobody has looked at yet. */
+  /** The parsed plan, which nobody has looked at yet; names that IDENTIFIER tells are written out. */
   def read(
       session: SparkSession,
       sql: String,
@@ -81,7 +81,7 @@ object StatementGuard {
       positional: Seq[Any]
   ): LogicalPlan = {
     session.sessionState.conf.setConfString(SettingRule.Substitution, "false")
-    StatementReading.parsed(session, sql, named, positional)
+    NameRule.written(StatementReading.parsed(session, sql, named, positional))
   }
 
   /** The second half, of a plan that [[parse]] has given. */
