@@ -11,7 +11,10 @@ from pathlib import Path
 
 from benchmarks.options import Options, parse
 
-NAMES = ["w1", "w2", "w3", "w4", "w5", "w6", "state", "population", "grid", "tpcds", "article"]
+NAMES = [
+    *("w1", "w2", "w3", "w4", "w5", "w6", "state"),
+    *("population", "grid", "tpcds", "article", "endpoint"),
+]
 
 # Or in JVMs that they start themselves.
 WITHOUT_SPARK = {"article", "population"}

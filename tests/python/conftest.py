@@ -7,11 +7,11 @@ as long as the remote session is built by its own class.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.endpoint import connect_port
 from tests.python.frames import frame
 from tests.python.queries import settings
 
@@ -32,12 +32,7 @@ QUICK = {
 def connect(spark: SparkSession) -> Iterator[SparkSession]:
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    spark._jsc.sc().conf().set("spark.connect.grpc.binding.port", str(port))
-    spark._jvm.org.apache.spark.sql.connect.service.SparkConnectService.start(spark._jsc.sc())
-    session = RemoteSession.builder.remote(f"sc://localhost:{port}").getOrCreate()
+    session = RemoteSession.builder.remote(f"sc://localhost:{connect_port(spark)}").getOrCreate()
     for key, value in QUICK.items():
         session.conf.set(key, value)
     yield session

@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks import flight, machine, options, peer, population, race, streams, table, w6
+from benchmarks import (
+    endpoint,
+    flight,
+    machine,
+    options,
+    peer,
+    population,
+    race,
+    streams,
+    table,
+    w6,
+)
 from benchmarks import state as state_benchmark
 from benchmarks.options import Extent, Options
 from benchmarks.peer import Measured, Stopped
@@ -213,6 +224,19 @@ def test_w6_races_plait_and_spark_s_own_join_on_two_stores(
         assert head[-5:] == ["memory", "spill", "state", "rows", "state"]
         assert len(found) == peers
     assert (options.ROOT / "build" / "benchmarks" / "w6-rows.png").exists()
+
+
+def test_the_endpoint_is_raced_with_spark_connect_and_a_direct_collect(
+    spark: SparkSession, quick: Options, tmp_path: Path
+) -> None:
+    endpoint.run(spark, quick, tmp_path)
+    head, plait, connect, *speeds = lines_of("endpoint.txt", "a result of 20,000 rows")
+    assert head[0] == "total"
+    assert (plait[0], connect[:2]) == ("Plait", ["Spark", "Connect"])
+    assert [line[-4:-1] for line in speeds] == [["of", "Arrow,", "1"]] * 2
+    _, direct, *others = lines_of("endpoint.txt", "SELECT 1")
+    assert direct[0] == "collect"
+    assert [line[-2:] for line in others[-3:]] == [["20", "calls"]] * 3
 
 
 def test_joins_of_bids_and_auctions_keep_what_their_kind_says(
