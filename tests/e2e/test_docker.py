@@ -297,12 +297,13 @@ def test_the_rows_are_those_of_spark_sql(
     client: Client, spark: SparkSession, composed: Composed, join: Any
 ) -> None:
     local = spark.newSession()
-    data.open_views(local, composed.folder / "data", until="2013-01-08")
+    # Three days of the seven: stock Spark takes its time.
+    data.open_views(local, composed.folder / "data", until="2013-01-04")
     for name, order in data.ORDERED_BY.items():
         files = composed.folder / "data" / name
         client.sql(
             f"CREATE TEMP VIEW {name} AS SELECT * FROM parquet.`{files}` "
-            f"WHERE {order} < TIMESTAMP '2013-01-08'"
+            f"WHERE {order} < TIMESTAMP '2013-01-04'"
         ).arrow()
     expected = run_stock(local, join).result
     client.sql("SET spark.sql.session.timeZone = UTC").arrow()
