@@ -58,7 +58,13 @@ final class Operation(
     thread.foreach(_.interrupt())
   }
 
-  private def cancelJobs(): Unit = if (!context.isStopped) context.cancelJobsWithTag(tag)
+  /** Also those that a thread of Spark's is about to submit: adaptive execution does so beside this thread, which
+    * may be interrupted before.
+    */
+  private def cancelJobs(): Unit = if (!context.isStopped) {
+    context.cancelJobsWithTag(tag)
+    context.cancelJobGroupAndFutureJobs(tag)
+  }
 
   private def write(writer: FrameWriter): Unit = {
     val progress = new Progress(context, tag, writer)
@@ -79,9 +85,9 @@ final class Operation(
   private def prepare(): Unit = {
     if (cancelled) throw new InterruptedException
     SparkSession.setActiveSession(session)
-    context.setInterruptOnCancel(true)
+    val described = request.sql.take(Operation.DescribedCharacters)
+    context.setJobGroup(tag, described, interruptOnCancel = true)
     context.addJobTag(tag)
-    context.setJobDescription(request.sql.take(Operation.DescribedCharacters))
   }
 
   private def produce(df: DataFrame, writer: FrameWriter): String = {
