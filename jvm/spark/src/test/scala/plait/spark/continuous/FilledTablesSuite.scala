@@ -34,7 +34,9 @@ class FilledTablesSuite extends SparkSuite {
       .toTable(name.name)
   }
 
-  test("a table is known while its stream runs, each session sees its rows, and then it is forgotten") {
+  test(
+    "a table is known while its stream runs, each session sees its rows, and then it is forgotten"
+  ) {
     one.sql("CREATE TABLE source_of_stream AS SELECT 1 AS a")
     val before = known(one)
     val query = fill()
