@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.LongType
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
 import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
-import plait.spark.side.{JoinOutput, SideReader, WholeKeyTable}
+import plait.spark.side.{JoinOutput, JoinedPairs, SideReader, WholeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -87,7 +87,7 @@ class DemandSuite extends SparkSuite {
       bound.eval,
       BufferTrace.Off
     )
-    (pairs.rows(JoinOutput.of(joinType, columns)), pairs, core)
+    (new JoinedPairs.Rows(pairs, () => JoinOutput.of(joinType, columns)), pairs, core)
   }
 
   test("nothing is read before a row is asked for") {

@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.joins.JoinCodegenSupport
 import org.apache.spark.sql.execution.{
@@ -53,31 +53,43 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
   /** Its loop ends with the LIMIT, which its inputs as rows do not ask about. */
   override protected def canCheckLimitNotReached: Boolean = true
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(left.execute(), right.execute())
+  /** One, for what stands above, such as a UNION, may take no more. */
+  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(joined())
 
-  override protected def doExecute(): RDD[InternalRow] = {
+  override protected def doExecute(): RDD[InternalRow] = joined()
+
+  /** Its iterators are [[JoinedPairs.Rows]]. */
+  private def joined(): RDD[InternalRow] = {
     val task = pairsOfTask
     val outputs = BySide(left.output, right.output)
     val kind = joinType
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      task.join(BySide(leftRows, rightRows)).rows(JoinOutput.of(kind, outputs))
+      val pairs = task.join(BySide(leftRows, rightRows))
+      new JoinedPairs.Rows(pairs, () => JoinOutput.of(kind, outputs))
     }
   }
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    val task = ctx.addReferenceObj("task", pairsOfTask, classOf[JoinedPairs.OfTask].getName)
-    val pairs = ctx.addMutableState(
-      classOf[JoinedPairs].getName,
-      "pairs",
-      name => s"$name = $task.join(inputs[0], inputs[1]);",
+    val input = ctx.addMutableState(
+      "scala.collection.Iterator",
+      "input",
+      name => s"$name = inputs[0];",
       forceInline = true
     )
+    val found = classOf[JoinedPairs.Rows].getName
+    val from = ctx.addMutableState(found, "joined", forceInline = true)
+    val pairs = ctx.addMutableState(classOf[JoinedPairs].getName, "pairs", forceInline = true)
     val rows = BySide(ctx.freshName("left"), ctx.freshName("right"))
     val row = classOf[UnsafeRow].getName
-    s"""while ($limitNotReachedCond $pairs.advance()) {
+    // Not before rows are asked for: below a UNION the input may be another's.
+    s"""if ($pairs == null) {
+       |  $from = ($found) $input;
+       |  $pairs = $from.pairs();
+       |}
+       |while ($limitNotReachedCond $pairs.advance()) {
        |  $row ${rows.left} = $pairs.left();
        |  $row ${rows.right} = $pairs.right();
-       |  ${consume(ctx, columns(ctx, pairs, rows), whole(ctx, pairs))}
+       |  ${consume(ctx, columns(ctx, pairs, rows), whole(from))}
        |  if (shouldStop()) return;
        |}""".stripMargin
   }
@@ -102,25 +114,8 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
   }
 
   /** One row of both, where that is all that is asked for; null elsewhere, so that none is made. */
-  private def whole(ctx: CodegenContext, pairs: String): String = parent match {
-    case _: WholeStageCodegenExec =>
-      val outputs = BySide(left.output, right.output)
-      val joined = ctx.addReferenceObj("output", new PairsCodegen.Outputs(joinType, outputs))
-      val output = ctx.addMutableState(
-        classOf[JoinOutput].getName,
-        "joinOutput",
-        name => s"$name = $joined.make();",
-        forceInline = true
-      )
-      s"((${classOf[UnsafeRow].getName}) $pairs.row($output))"
+  private def whole(from: String): String = parent match {
+    case _: WholeStageCodegenExec => s"((${classOf[UnsafeRow].getName}) $from.row())"
     case _ => null
-  }
-}
-
-object PairsCodegen {
-
-  /** Goes to the tasks, and makes the rows of one. */
-  final class Outputs(joinType: JoinType, outputs: BySide[Seq[Attribute]]) extends Serializable {
-    def make(): JoinOutput = JoinOutput.of(joinType, outputs)
   }
 }

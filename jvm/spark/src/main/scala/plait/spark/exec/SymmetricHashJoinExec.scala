@@ -2,7 +2,6 @@
 package plait.spark.exec
 
 import org.apache.spark.TaskContext
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
@@ -106,15 +105,8 @@ case class SymmetricHashJoinExec(
       Some(points)
     }
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = watched(super.inputRDDs())
-  override protected def doExecute(): RDD[InternalRow] = watched(super.doExecute())
-
-  private def watched[A](execution: => A): A = {
-    if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
-    execution
-  }
-
   override protected def pairsOfTask: SymmetricHashJoinTask = {
+    if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val sides = BySide(
       SidePlan(leftKeys, leftRanks, left.output, isSortedHere.left),
       SidePlan(rightKeys, rightRanks, right.output, isSortedHere.right)

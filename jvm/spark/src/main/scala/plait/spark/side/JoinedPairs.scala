@@ -12,7 +12,7 @@ import plait.{BySide, Side}
   * LEFT OUTER, left 1 and 5, right 1        (1, 1), (5, null)
   * }}}
   *
-  * Generated code takes the columns that it needs off the two rows; [[rows]] makes one row of both.
+  * Generated code takes the columns that it needs off the two rows; [[JoinedPairs.Rows]] makes one row of both.
   */
 abstract class JoinedPairs {
 
@@ -41,23 +41,6 @@ abstract class JoinedPairs {
     if (isPair) output.matched(ofLeft, ofRight)
     else if (ofRight == null) output.alone(Side.Left, ofLeft)
     else output.alone(Side.Right, ofRight)
-
-  /** All as rows, each valid until the next is asked for. */
-  final def rows(output: JoinOutput): Iterator[InternalRow] = new Iterator[InternalRow] {
-    // Is there one at hand that was not given?
-    private var isFound = false
-
-    override def hasNext: Boolean = {
-      if (!isFound) isFound = advance()
-      isFound
-    }
-
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("the join has no more rows")
-      isFound = false
-      row(output)
-    }
-  }
 }
 
 object JoinedPairs {
@@ -65,11 +48,29 @@ object JoinedPairs {
   /** Goes to the tasks, and joins the inputs of one. */
   trait OfTask extends Serializable {
     def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs
+  }
 
-    /** For generated code. */
-    final def join(
-        left: Iterator[InternalRow],
-        right: Iterator[InternalRow]
-    ): JoinedPairs = join(BySide(left, right))
+  /** Pairs as rows, each valid until the next is asked for. Who takes the [[pairs]] asks for no rows but
+    * that of the one at hand.
+    */
+  final class Rows(val pairs: JoinedPairs, newOutput: () => JoinOutput)
+      extends Iterator[InternalRow] {
+    private lazy val output = newOutput()
+    // Is there one at hand that was not given?
+    private var isFound = false
+
+    /** The one at hand. */
+    def row: InternalRow = pairs.row(output)
+
+    override def hasNext: Boolean = {
+      if (!isFound) isFound = pairs.advance()
+      isFound
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("the join has no more rows")
+      isFound = false
+      row
+    }
   }
 }
