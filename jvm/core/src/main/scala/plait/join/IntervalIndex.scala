@@ -34,13 +34,18 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
 
   val size: Int = keyOf.length
   private val rows: Array[Int] = byKeyAndLow()
-  private val sortedLows: Array[Long] = rows.map(lows(_))
-  private val sortedHighs: Array[Long] = rows.map(highs(_))
+  private val sortedLows: Array[Long] = inSequence(lows)
+  private val sortedHighs: Array[Long] = inSequence(highs)
 
   /** Where each key's rows begin; the last is where they all end. */
   private val begins: Array[Int] = {
     val found = new Array[Int](keys + 1)
-    keyOf.foreach(key => found(key + 1) += 1)
+    // Loops, here and below: over a million rows what boxes a number takes longer than the sort.
+    var row = 0
+    while (row < size) {
+      found(keyOf(row) + 1) += 1
+      row += 1
+    }
     for (key <- 1 to keys) found(key) += found(key - 1)
     found
   }
@@ -52,8 +57,14 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
   /** The greatest high end of a key's rows up to each place. */
   private val greatestSoFar: Array[Long] = {
     val found = sortedHighs.clone()
-    for (key <- 0 until keys; place <- begins(key) + 1 until begins(key + 1))
-      found(place) = math.max(found(place), found(place - 1))
+    var key = 0
+    var place = 0
+    // Invariant: the places before `place` are done, and it is not before those of `key`.
+    while (place < size) {
+      while (begins(key + 1) <= place) key += 1
+      if (place > begins(key)) found(place) = math.max(found(place), found(place - 1))
+      place += 1
+    }
     found
   }
 
@@ -127,6 +138,16 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     place
   }
 
+  private def inSequence(ends: Array[Long]): Array[Long] = {
+    val found = new Array[Long](size)
+    var place = 0
+    while (place < size) {
+      found(place) = ends(rows(place))
+      place += 1
+    }
+    found
+  }
+
   private def byKeyAndLow(): Array[Int] = {
     val packed = PackedSort.rows(keyOf, lows)
     if (packed != null) packed
@@ -145,7 +166,16 @@ object IntervalIndex {
 
   private def blocks(ends: Array[Long]): Array[Long] =
     if (ends.length <= 1) Array.empty
-    else ends.grouped(1 << Bits).map(_.max).toArray
+    else {
+      val found = new Array[Long]((ends.length - 1 >> Bits) + 1)
+      java.util.Arrays.fill(found, Long.MinValue)
+      var place = 0
+      while (place < ends.length) {
+        found(place >> Bits) = math.max(found(place >> Bits), ends(place))
+        place += 1
+      }
+      found
+    }
 }
 
 /** Rows in the sequence of a key and a rank, sorted as one long each where the three fit one:
@@ -160,20 +190,33 @@ private object PackedSort {
   def rows(keys: Array[Int], ranks: Array[Long]): Array[Int] =
     if (keys.isEmpty) Array.empty
     else {
-      val least = ranks.min
-      val spread = ranks.max - least
+      val least = java.util.Arrays.stream(ranks).min.getAsLong
+      val spread = java.util.Arrays.stream(ranks).max.getAsLong - least
       val rowBits = bits(keys.length - 1L)
       val rankBits = bits(spread)
       // A spread that overflows is negative, and has 64 bits.
-      if (bits(keys.max.toLong) + rankBits + rowBits > 63) null
+      if (bits(java.util.Arrays.stream(keys).max.getAsInt.toLong) + rankBits + rowBits > 63) null
       else {
-        val packed = Array.tabulate(keys.length) { row =>
-          (((keys(row).toLong << rankBits) | (ranks(row) - least)) << rowBits) | row
+        val packed = new Array[Long](keys.length)
+        var row = 0
+        while (row < packed.length) {
+          packed(row) = (((keys(row).toLong << rankBits) | (ranks(row) - least)) << rowBits) | row
+          row += 1
         }
         java.util.Arrays.sort(packed)
-        packed.map(one => (one & ((1L << rowBits) - 1)).toInt)
+        unpacked(packed, (1L << rowBits) - 1)
       }
     }
+
+  private def unpacked(packed: Array[Long], mask: Long): Array[Int] = {
+    val found = new Array[Int](packed.length)
+    var place = 0
+    while (place < found.length) {
+      found(place) = (packed(place) & mask).toInt
+      place += 1
+    }
+    found
+  }
 
   private def bits(most: Long): Int = 64 - java.lang.Long.numberOfLeadingZeros(most)
 }

@@ -20,8 +20,8 @@ import org.apache.spark.sql.types.LongType
 
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
-import plait.spark.exec.{BufferTrace, SymmetricHashJoinIterator}
-import plait.spark.side.{JoinOutput, SideReader, WholeKeyTable}
+import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
+import plait.spark.side.{JoinOutput, JoinedPairs, SideReader, WholeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -62,7 +62,7 @@ class DemandSuite extends SparkSuite {
   private def join(
       inputs: BySide[Counting],
       joinType: JoinType = Inner
-  ): (SymmetricHashJoinIterator, JoinCore[SideReader, KeyGroup, UnsafeRow]) = {
+  ): (Iterator[InternalRow], SymmetricHashJoinPairs, JoinCore[SideReader, KeyGroup, UnsafeRow]) = {
     val translation = new TermTranslation(columns.map(AttributeSet(_)))
     val comparisons = Seq(condition._1, condition._2).flatMap(translation.compare(_))
     val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get
@@ -79,16 +79,15 @@ class DemandSuite extends SparkSuite {
     }
     val bound = Predicate
       .create(And(condition._1, condition._2), columns.left ++ columns.right)
-    val rows = new SymmetricHashJoinIterator(
+    val pairs = new SymmetricHashJoinPairs(
       inputs,
       readers,
       core,
       roles,
       bound.eval,
-      JoinOutput.of(joinType, columns),
       BufferTrace.Off
     )
-    (rows, core)
+    (new JoinedPairs.Rows(pairs, () => JoinOutput.of(joinType, columns)), pairs, core)
   }
 
   test("nothing is read before a row is asked for") {
@@ -99,7 +98,7 @@ class DemandSuite extends SparkSuite {
 
   test("the first row reads no more than the rows up to the first pair, (6, 1)") {
     val inputs = BySide(new Counting(_ => 0), new Counting(_ => 0))
-    val (rows, _) = join(inputs)
+    val (rows, _, _) = join(inputs)
     assertEquals(rows.next().getLong(1), 6L)
     assertEquals((inputs.left.read, inputs.right.read), (6, 1))
   }
@@ -110,7 +109,7 @@ class DemandSuite extends SparkSuite {
     ) {
       // No keys match; left 1 reaches right [-5, -4].
       val inputs = BySide(new Counting(s => -s), new Counting(s => s))
-      val (rows, core) = join(inputs, joinType)
+      val (rows, _, core) = join(inputs, joinType)
       assertEquals(rows.next().getLong(1), 1L)
       assert(inputs.left.read <= 2 && inputs.right.read <= 2, inputs.map(_.read).toString)
       rows.take(100000).foreach(_ => ())
@@ -127,7 +126,7 @@ class DemandSuite extends SparkSuite {
         new Counting(keyOf(Side.Left), 6, size),
         new Counting(keyOf(Side.Right), 1, size)
       )
-      val (rows, core) = join(inputs, joinType)
+      val (rows, _, core) = join(inputs, joinType)
       val alone = rows.find(_.isNullAt(4 - ofSide)).get
       assertEquals(alone.getLong(ofSide), 50000L)
       val read = inputs.map(_.read)
@@ -137,7 +136,7 @@ class DemandSuite extends SparkSuite {
 
   test("LEFT SEMI: the first row reads no more than the rows up to the first pair, (6, 1)") {
     val inputs = BySide(new Counting(_ => 0), new Counting(_ => 0))
-    val (rows, core) = join(inputs, LeftSemi)
+    val (rows, _, core) = join(inputs, LeftSemi)
     assertEquals(rows.next().getLong(1), 6L)
     assertEquals((inputs.left.read, inputs.right.read), (6, 1))
     assertEquals(rows.take(1000).map(_.getLong(1)).toSeq, (7L to 1006L))
@@ -150,16 +149,16 @@ class DemandSuite extends SparkSuite {
       new Counting(s => if (s < 16) -s else 0),
       new Counting(s => if (s < 11) s else 0)
     )
-    val (rows, core) = join(inputs)
+    val (rows, _, core) = join(inputs)
     assertEquals(rows.next().getLong(1), 16L)
     assert(inputs.left.read <= 16 && inputs.right.read <= 11, inputs.map(_.read).toString)
     assert(core.peakBuffered <= 4, core.peakBuffered.toString)
   }
 
   test("over endless inputs 100,000 pairs come with a handful of rows buffered") {
-    val (rows, core) = join(BySide(new Counting(_ % 5), new Counting(_ % 5)))
+    val (rows, pairs, core) = join(BySide(new Counting(_ % 5), new Counting(_ % 5)))
     rows.take(100000).foreach(_ => ())
     assert(core.peakBuffered <= 16, core.peakBuffered.toString)
-    assertEquals(rows.pairsByProbing(Side.Left) + rows.pairsByProbing(Side.Right), 100000L)
+    assertEquals(pairs.pairsByProbing(Side.Left) + pairs.pairsByProbing(Side.Right), 100000L)
   }
 }

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples and an oracle: the sort that the join does itself, in memory and spilled.
+// Examples and an oracle: the sort that the join does itself, in memory, in stretches and spilled.
 package plait.spark
 
-import org.apache.spark.SparkEnv
+import org.apache.spark.memory.MemoryConsumer
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  GenericInternalRow,
+  UnsafeProjection
+}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.plait.TaskMemory
+import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.{SparkEnv, TaskContext}
 
 import plait.spark.exec.SymmetricHashJoinExec
-import plait.spark.side.JoinMetrics
+import plait.spark.side.{JoinMetrics, RankSort}
 
 class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
   private val spillAfter = "spark.shuffle.spill.numElementsForceSpillThreshold"
@@ -47,4 +56,70 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
         assert(spilled.exists(_.metrics(JoinMetrics.SpillSize).value > 0))
       }
     }
+
+  import RankSortSuite.Count
+
+  /** The ranks in the sequence in which a task's sort gives them, with other memory wanted by somebody else
+    * once `before` are read; and whether the row given last was still the same then.
+    */
+  private def sortedInTask(before: Int)(rankOf: Int => Long): (Seq[Long], Boolean) = {
+    val metrics = JoinMetrics.create(spark.sparkContext)
+    val column = AttributeReference("rank", LongType)()
+    spark.sparkContext
+      .parallelize(Seq(1), 1)
+      .map { _ =>
+        val memory = TaskMemory.of(TaskContext.get())
+        val other = new MemoryConsumer(memory, memory.getTungstenMemoryMode) {
+          override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
+        }
+        val made = new RankSortSuite.OneLong
+        val rows = Iterator.tabulate(RankSortSuite.Count)(n => made.of(rankOf(n)))
+        val sorted = new RankSort(column, Seq(column), metrics).sorted(rows)
+        val first = Seq.fill(before)(sorted.next().getLong(0))
+        val held = if (before == 0) None else Some(sorted.next())
+        val rank = held.map(_.getLong(0))
+        if (held.isDefined) memory.releaseExecutionMemory(other.acquireMemory(1L << 50), other)
+        val isSame = held.map(_.getLong(0)) == rank
+        (first ++ rank ++ sorted.map(_.getLong(0)).toSeq, isSame)
+      }
+      .collect()
+      .head
+  }
+
+  private val sequences = Seq[(String, Int => Long)](
+    "in one stretch" -> (_.toLong),
+    "in three stretches side by side" -> (n => (n % 7000).toLong),
+    "in three stretches, the last first" -> (n => (n % 7000 - n / 7000 * 10000).toLong),
+    "in any sequence" -> (n => (n * 7919L) % Count - 5000),
+    "backwards" -> (n => -n.toLong),
+    "all of one rank" -> (_ => 7L)
+  )
+
+  for ((name, rankOf) <- sequences) {
+    test(s"rows that come $name are given by rank") {
+      assertEquals(sortedInTask(0)(rankOf)._1, Seq.tabulate(Count)(rankOf).sorted)
+    }
+
+    for (before <- Seq(1, 9999))
+      test(s"rows that come $name go on from a file after $before, and the last one stays") {
+        val (found, isSame) = sortedInTask(before)(rankOf)
+        assertEquals(found, Seq.tabulate(Count)(rankOf).sorted)
+        assert(isSame)
+      }
+  }
+}
+
+object RankSortSuite {
+
+  private val Count = 20000
+
+  final private class OneLong {
+    private val projection = UnsafeProjection.create(Array[DataType](LongType))
+    private val values = new GenericInternalRow(1)
+
+    def of(value: Long): InternalRow = {
+      values.update(0, value)
+      projection(values)
+    }
+  }
 }

@@ -2,7 +2,6 @@
 package plait.spark.exec
 
 import org.apache.spark.TaskContext
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
@@ -55,7 +54,8 @@ case class SymmetricHashJoinExec(
     rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead),
     partitionsSplit: BySide[Int] = BySide(0, 0)
 )(val pruning: BySide[SidePruning])
-    extends PlaitJoinExec {
+    extends PlaitJoinExec
+    with PairsCodegen {
 
   /** Partitions are read in parts, and the partners of a part as often as there are parts: a key has
     * several tasks.
@@ -105,16 +105,13 @@ case class SymmetricHashJoinExec(
       Some(points)
     }
 
-  override protected def doExecute(): RDD[InternalRow] = {
+  override protected def pairsOfTask: SymmetricHashJoinTask = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val sides = BySide(
       SidePlan(leftKeys, leftRanks, left.output, isSortedHere.left),
       SidePlan(rightKeys, rightRanks, right.output, isSortedHere.right)
     )
-    val task = new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
-    left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      task.join(BySide(leftRows, rightRows))
-    }
+    new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
   }
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
@@ -140,9 +137,9 @@ final class SymmetricHashJoinTask(
     condition: Option[Expression],
     metrics: Map[String, SQLMetric],
     trace: Option[CollectionAccumulator[TracePoint]]
-) extends Serializable {
+) extends JoinedPairs.OfTask {
 
-  def join(inputs: BySide[Iterator[InternalRow]]): Iterator[InternalRow] = {
+  override def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
     val context = TaskContext.get()
     val keys = HashKeyTable.of(KeyForm.of(sides.left.keys))
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
@@ -151,7 +148,7 @@ final class SymmetricHashJoinTask(
     val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
     val roles = JoinOutput.roles(joinType).get
     val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
-    val rows = new SymmetricHashJoinIterator(
+    val pairs = new SymmetricHashJoinPairs(
       BySide.make(side => inOrder(sides(side), inputs(side))),
       sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
       core,
@@ -159,14 +156,13 @@ final class SymmetricHashJoinTask(
       condition.fold[InternalRow => Boolean](_ => true)(
         CompiledCondition.of(_, sides.left.output ++ sides.right.output, context.partitionId())
       ),
-      JoinOutput.of(joinType, sides.map(_.output)),
       trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _))
     )
     context.addTaskCompletionListener[Unit] { _ =>
-      count(core, rows)
+      count(core, pairs)
       Side.both.foreach(stores(_).clear())
     }
-    rows
+    pairs
   }
 
   private def inOrder(side: SidePlan, rows: Iterator[InternalRow]): Iterator[InternalRow] =
@@ -175,16 +171,16 @@ final class SymmetricHashJoinTask(
 
   private def count(
       core: JoinCore[SideReader, KeyGroup, UnsafeRow],
-      rows: SymmetricHashJoinIterator
+      pairs: SymmetricHashJoinPairs
   ): Unit = {
     for (side <- Side.both) {
       val counts = core.counts(side)
       metrics(JoinMetrics.rowsIn(side)) += counts.in
       metrics(JoinMetrics.rowsPruned(side)) += counts.pruned
-      metrics(JoinMetrics.pairsByProbing(side)) += rows.pairsByProbing(side)
+      metrics(JoinMetrics.pairsByProbing(side)) += pairs.pairsByProbing(side)
       JoinMetrics.note(metrics(JoinMetrics.peakBuffered(side)), counts.peak)
     }
-    metrics(JoinMetrics.OutputRows) += rows.rowsOut
+    metrics(JoinMetrics.OutputRows) += pairs.rowsOut
     JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
   }
 }

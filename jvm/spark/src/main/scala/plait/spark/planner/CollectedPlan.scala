@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import plait.order.WhyNot
 import plait.spark.exec.CollectedJoinExec
 import plait.spark.side.SidePruning
+import plait.spark.translate.InstantSum
 import plait.{BySide, Side}
 
 /** A join with one side collected, if its condition gives the rows intervals to be found by.
@@ -45,7 +46,7 @@ object CollectedPlan {
         join.keys.right,
         join.joinType,
         collected,
-        join.residual,
+        join.residual.map(InstantSum.in),
         intervals.left.ends,
         intervals.right.ends,
         children.left,

@@ -3,93 +3,147 @@ package plait.spark.side
 
 import java.util.concurrent.TimeUnit
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.UnsafeExternalRowSorter
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.plait.TaskMemory
-import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
-import org.apache.spark.{SparkEnv, TaskContext}
+import scala.collection.mutable
 
-/** The rows of one side of a task by their rank, ascending: Spark's external sorter with the rank as
-  * its key, so that a side of any type is sorted by radix and never row against row.
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
+
+/** The rows of one side of a task by their rank, ascending: a side of any type is sorted by radix and
+  * never row against row, and one that comes in few stretches that are in order is merged, not sorted.
   *
   * {{{
   * rows  (k 1, s 7) (k 2, s 5) (k 1, s NULL)      ranks  7 5 -
   * gives (k 1, s NULL) (k 2, s 5) (k 1, s 7)
+  *
+  * rows in memory ([[RankedRows]]) ---- when memory is short, in order ----> a file ([[RankedFile]])
+  *          |                                                                   |
+  *          +----------------------> merged ([[StretchMerge]]) <----------------+
   * }}}
   *
   * Conventions:
   *   1. The input is read when the first row is asked for, not before.
   *   2. Rows without a rank stand first. Rows of one rank stand in any sequence.
-  *   3. A row is valid until the next one is asked for. The sorter spills when memory is short, and
-  *      gives it back with the last row, by [[release]], or with the end of the task.
+  *   3. A row is valid until the next one is asked for. Memory goes back with the last row, by
+  *      [[release]], or with the end of the task.
+  *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
+  *      somebody else does, all but the page of the row given last.
   */
 final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
+  private val context = TaskContext.get()
+  private val held = new RankedRows(TaskMemory.of(context))
+  private val files = mutable.ArrayBuffer.empty[RankedFile]
+  private val inFiles = mutable.ArrayBuffer.empty[RankedStretch]
+  private val row = new UnsafeRow(output.size)
+  private var mostUsed = 0L
+  context.addTaskCompletionListener[Unit](_ => release())
 
   def sorted(rows: Iterator[InternalRow]): Iterator[InternalRow] = new Iterator[InternalRow] {
-    private lazy val inOrder = sort(rows)
-    override def hasNext: Boolean = inOrder.hasNext
-    override def next(): InternalRow = inOrder.next()
-  }
+    // Of the rows that were not given, and perhaps of the one given last; null before the input is read.
+    private var merge: StretchMerge = _
+    private var isGiven = false
+    private var isOver = false
+    // Did all rows in memory go to files, but for the page of the one given last?
+    private var hasLeft = false
 
-  private var held: Option[UnsafeExternalRowSorter] = None
+    override def hasNext: Boolean = !isOver && {
+      if (merge == null) merge = read(rows, () => spillRest())
+      else if (isGiven) goOn()
+      isOver = merge.head == null
+      if (isOver) release()
+      !isOver
+    }
 
-  /** No more rows will be asked for. */
-  def release(): Unit = {
-    held.foreach(_.cleanupResources())
-    held = None
-  }
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("there are no more rows")
+      TaskEnd.throwIfKilled(context)
+      isGiven = true
+      merge.head.point(row)
+      row
+    }
 
-  private def sort(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val task = TaskContext.get().taskMetrics()
-    val spilledBefore = task.memoryBytesSpilled
-    val sorter = newSorter()
-    held = Some(sorter)
-    val asUnsafe = new AsUnsafe(output)
-    while (rows.hasNext) sorter.insertRow(asUnsafe(rows.next()))
-    val inOrder = sorter.sort()
-    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(sorter.getSortTimeNanos)
-    metrics(JoinMetrics.SpillSize) += task.memoryBytesSpilled - spilledBefore
-    TaskMemory.notePeak(TaskContext.get(), sorter.getPeakMemoryUsage)
-    inOrder
-  }
+    private def goOn(): Unit = {
+      isGiven = false
+      merge.advance()
+      if (hasLeft) {
+        hasLeft = false
+        held.clear()
+      }
+    }
 
-  private def newSorter() = UnsafeExternalRowSorter.createWithRecordComparator(
-    DataTypeUtils.fromAttributes(output),
-    () => RankSort.NoComparison,
-    PrefixComparators.LONG,
-    new RankSort.ByRank(UnsafeProjection.create(Seq(rank), output)),
-    SparkEnv.get.memoryManager.pageSizeBytes,
-    true
-  )
-}
-
-object RankSort {
-
-  final private class ByRank(rankOf: UnsafeProjection)
-      extends UnsafeExternalRowSorter.PrefixComputer {
-    private val prefix = new UnsafeExternalRowSorter.PrefixComputer.Prefix
-
-    override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix = {
-      val ranked = rankOf(row)
-      prefix.isNull = ranked.isNullAt(0)
-      prefix.value = if (prefix.isNull) Long.MinValue else ranked.getLong(0)
-      prefix
+    private def spillRest(): Long = {
+      val isInMemory = isGiven && held.contains(row)
+      // A row in a file is the one at hand of its stretch: that one stays the first.
+      val first = if (isGiven && !isInMemory) Some(merge.head) else None
+      if (isInMemory) goOn()
+      val freed = toFile(held.unread, if (isInMemory) Some(row) else None)
+      hasLeft = isInMemory
+      merge = new StretchMerge((first ++ inFiles.filterNot(first.contains)).toArray)
+      freed
     }
   }
 
-  /** Ranks say all: rows of one rank may stand in any sequence. */
-  private object NoComparison extends RecordComparator {
-    override def compare(
-        a: Any,
-        aOffset: Long,
-        aSize: Int,
-        b: Any,
-        bOffset: Long,
-        bSize: Int
-    ): Int =
-      0
+  private def read(rows: Iterator[InternalRow], spillRest: () => Long): StretchMerge = {
+    held.whenShort(() => toFile(held.sorted(), None))
+    fill(rows)
+    val start = System.nanoTime()
+    val inMemory = held.sorted()
+    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
+    noteUsed()
+    held.whenShort(spillRest)
+    new StretchMerge(inMemory ++ inFiles)
+  }
+
+  private def fill(rows: Iterator[InternalRow]): Unit = {
+    val asUnsafe = new AsUnsafe(output)
+    val rankOf = UnsafeProjection.create(Seq(rank), output)
+    val most = math.min(RankedFile.mostInMemory, RankedRows.MostRows)
+    while (rows.hasNext) {
+      val next = asUnsafe(rows.next())
+      val ranked = rankOf(next)
+      if (held.count >= most) toFile(held.sorted(), None): Unit
+      held.insert(next, if (ranked.isNullAt(0)) Long.MinValue else ranked.getLong(0))
+    }
+  }
+
+  private def noteUsed(): Unit = mostUsed = math.max(mostUsed, held.getUsed)
+
+  /** Writes what is left of stretches in memory, in order.
+    * @param last
+    *   a row of them whose page stays
+    * @return how many bytes of memory that frees
+    */
+  private def toFile(stretches: Array[RankedStretch], last: Option[UnsafeRow]): Long = {
+    noteUsed()
+    val before = new StretchMerge(stretches)
+    val rows = stretches.map(_.left).sum
+    val file = new RankedFile(rows)
+    val each = new UnsafeRow(output.size)
+    while (before.head != null) {
+      before.head.point(each)
+      file.write(each, before.head.rank)
+      before.advance()
+    }
+    val freed = held.clearBut(last)
+    files += file
+    inFiles += new RankedStretch.InFile(file.read(freed), rows)
+    metrics(JoinMetrics.SpillSize) += freed
+    freed
+  }
+
+  /** No more rows will be asked for. */
+  def release(): Unit = {
+    if (mostUsed > 0) TaskMemory.notePeak(context, mostUsed)
+    mostUsed = 0
+    held.clear()
+    files.foreach(_.delete())
+    files.clear()
   }
 }

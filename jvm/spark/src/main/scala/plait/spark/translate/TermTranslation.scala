@@ -85,7 +85,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
       val mode = if (failOnError) EvalMode.ANSI else EvalMode.LEGACY
       term(c).map(Negate(_)).filter(isExact(_, expression, mode))
     case Cast(c, to, _, _) if keepsValue(c.dataType, to) => term(c)
-    case t @ TimestampAddInterval(l, r, _) if addsToTheInstant(t, r) => binary(l, r, AddTerm.apply)
+    // Convention 2.
+    case t @ TimestampAddInterval(l, r, _) if InstantSum.is(t) => binary(l, r, AddTerm.apply)
     case s: SubtractTimestamps if !s.legacyInterval =>
       binary(wallClock(s, s.left), wallClock(s, s.right), SubtractTerm.apply)
     case SubtractDates(l, r, false) =>
@@ -103,7 +104,7 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
 
   /** The timestamp whose microseconds Spark subtracts. */
   private def wallClock(subtraction: SubtractTimestamps, timestamp: Expression): Expression =
-    if (hasFixedOffset(subtraction, timestamp.dataType)) timestamp
+    if (InstantSum.hasFixedOffset(subtraction, timestamp.dataType)) timestamp
     else WallClockValue(timestamp, subtraction.zoneId)
 
   private def binary(l: Expression, r: Expression, make: (Term, Term) => Term): Option[Term] =
@@ -138,23 +139,6 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
     OrderedType.domain(dataType).exists(_.interval != Interval.All)
 
   private def isFraction(dataType: DataType): Boolean = OrderedType.Fractions.unapply(dataType)
-
-  /** Convention 2. */
-  private def addsToTheInstant(addition: TimestampAddInterval, interval: Expression): Boolean =
-    interval.dataType.isInstanceOf[DayTimeIntervalType] &&
-      (hasFixedOffset(addition, addition.dataType) || (interval match {
-        case Literal(micros: Long, _) =>
-          math.abs(micros) < MICROS_PER_DAY && micros != Long.MinValue
-        case _ => false
-      }))
-
-  private def hasFixedOffset(expression: TimeZoneAwareExpression, dataType: DataType): Boolean =
-    dataType match {
-      case TimestampNTZType => true
-      case TimestampType =>
-        expression.timeZoneId.isDefined && expression.zoneId.getRules.isFixedOffset
-      case _ => false
-    }
 
   /** Convention 3. */
   private def variable(expression: Expression): Option[Variable] =

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{JoinCore, KeyGroup, Leaving, Role}
-import plait.spark.side.{JoinOutput, SideReader}
+import plait.spark.side.{JoinedPairs, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the join core from two iterators: reads a row of the side that the core wants, gives the
@@ -17,30 +17,28 @@ import plait.{BySide, Side}
   * }}}
   *
   * Conventions:
-  *   1. It is driven by demand: nothing is read before `hasNext` is asked, and no more than the next
+  *   1. It is driven by demand: nothing is read before [[advance]] is asked, and no more than the next
   *      row needs.
   *   2. Each side comes sorted by its order; rows without an order value may stand anywhere.
-  *   3. The row that `next` gives is valid until the next call.
+  *   3. What it gives is valid until the next call.
   *
   * @param accepts
   *   the join's condition beyond its keys, on the row of both sides
   */
-final class SymmetricHashJoinIterator(
+final class SymmetricHashJoinPairs(
     inputs: BySide[Iterator[InternalRow]],
     readers: BySide[SideReader],
     core: JoinCore[SideReader, KeyGroup, UnsafeRow],
     roles: BySide[Role],
     accepts: InternalRow => Boolean,
-    output: JoinOutput,
     trace: BufferTrace
-) extends Iterator[InternalRow] {
+) extends JoinedPairs {
   private val pair = new JoinedRow
   // A match of a side whose rows come out if they have none is no row.
   private val givesMatches = !roles.left.eq(Role.Missing)
-  private var phase = SymmetricHashJoinIterator.Reading
+  private var phase = SymmetricHashJoinPairs.Reading
   private var hasArrival = false
   private var arrived: Side = Side.Left
-  private var found: InternalRow = _
   private var foundProbingLeft = 0L
   private var foundProbingRight = 0L
   private var rows = 0L
@@ -50,40 +48,34 @@ final class SymmetricHashJoinIterator(
 
   def rowsOut: Long = rows
 
-  override def hasNext: Boolean = {
-    if (found == null) found = findRow()
-    found != null
+  override def advance(): Boolean = {
+    val isFound = find()
+    if (isFound) rows += 1
+    isFound
   }
 
-  override def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException("the join has no more rows")
-    val row = found
-    found = null
-    rows += 1
-    row
-  }
-
-  /** The next row, or null. */
-  private def findRow(): InternalRow = {
-    import SymmetricHashJoinIterator._
-    var row: InternalRow = null
+  private def find(): Boolean = {
+    import SymmetricHashJoinPairs._
+    var isFound = false
     // Invariant: what came of the rows read before the last one has been given.
-    while (row == null)
+    while (!isFound)
       if (phase == Matching) {
-        row = nextMatch()
-        if (row == null) {
+        isFound = nextMatch()
+        if (!isFound) {
           phase = Reading
-          if (core.leavesAtOnce) row = output.alone(arrived, readers(arrived).row)
+          isFound = core.leavesAtOnce
+          if (isFound) setAlone(arrived, readers(arrived).row)
         }
       } else if (phase == Clearing) {
-        val left = core.nextLeaving(arrived.other)
-        if (left != null) row = output.alone(arrived.other, left) else arrive()
-      } else if (core.isDone) return null
+        val leaver = core.nextLeaving(arrived.other)
+        isFound = leaver != null
+        if (isFound) setAlone(arrived.other, leaver) else arrive()
+      } else if (core.isDone) return false
       else read(core.wants)
-    row
+    true
   }
 
-  private def nextMatch(): InternalRow = {
+  private def nextMatch(): Boolean = {
     val current = readers(arrived).row
     var partner = core.nextMatch()
     // Invariant: the matches of the current row before `partner` have been given.
@@ -92,15 +84,14 @@ final class SymmetricHashJoinIterator(
       if (accepts(pair)) {
         if (arrived eq Side.Left) foundProbingRight += 1 else foundProbingLeft += 1
         core.accept()
-        if (givesMatches)
-          return output.matched(
-            pair.getLeft.asInstanceOf[UnsafeRow],
-            pair.getRight.asInstanceOf[UnsafeRow]
-          )
+        if (givesMatches) {
+          if (arrived eq Side.Left) set(current, partner) else set(partner, current)
+          return true
+        }
       }
       partner = core.nextMatch()
     }
-    null
+    false
   }
 
   private def read(side: Side): Unit = {
@@ -113,14 +104,14 @@ final class SymmetricHashJoinIterator(
       if (reader.hasRank) core.advance(side, reader.rank)
     } else core.finish(side)
     if (roles(side.other).leaves eq Leaving.Aloud)
-      phase = SymmetricHashJoinIterator.Clearing
+      phase = SymmetricHashJoinPairs.Clearing
     else arrive()
   }
 
   private def arrive(): Unit =
-    if (!hasArrival) phase = SymmetricHashJoinIterator.Reading
+    if (!hasArrival) phase = SymmetricHashJoinPairs.Reading
     else {
-      phase = SymmetricHashJoinIterator.Matching
+      phase = SymmetricHashJoinPairs.Matching
       val reader = readers(arrived)
       if (reader.reaches)
         core.add(arrived, reader, reader.row, reader.rank, reader.low, reader.high)
@@ -129,7 +120,7 @@ final class SymmetricHashJoinIterator(
     }
 }
 
-object SymmetricHashJoinIterator {
+object SymmetricHashJoinPairs {
 
   // What is under way; numbers, for they are asked for once a row.
   final private val Reading = 0

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import java.util
+
+import org.apache.spark.memory.{MemoryConsumer, TaskMemoryManager}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.array.LongArray
+import org.apache.spark.unsafe.memory.MemoryBlock
+import org.apache.spark.util.collection.unsafe.sort.RadixSort
+
+/** Rows in pages of Spark's task memory, and for each its address and its rank, to be given by rank.
+  *
+  * {{{
+  * page 0   | 24 | row .. | 24 | row .. | 32 | row ......... |
+  * pairs    (address, rank 7) (address, 9) (address, 3)          two stretches: 7 9 | 3
+  * }}}
+  *
+  * Rows that come in few stretches whose ranks never fall (a sorted table, one stretch a file of the shuffle)
+  * are read as they lie, a stretch beside the other. Others are sorted by radix, which moves pairs, not rows.
+  *
+  * Reading sorted rows goes to and fro in memory, and waiting for it takes longer than all else. So the rows
+  * to come are touched some at a time: nothing depends on one of these reads, and the processor waits for
+  * all of them at once.
+  */
+final private[side] class RankedRows(memory: TaskMemoryManager)
+    extends MemoryConsumer(memory, memory.pageSizeBytes, memory.getTungstenMemoryMode) {
+  import RankedRows._
+
+  private val pages = new util.ArrayList[MemoryBlock]
+  private var page: MemoryBlock = _
+  private var position = 0L
+  private var pageSize = SmallestPage
+  private var pairs: LongArray = _
+  private var rows = 0
+  private var lastRank = Long.MaxValue
+  private val begins = new Array[Int](MostStretches)
+  private var stretches = 0
+  // What is asked when memory is short; no other thread of the task may take what this one reads.
+  private var owner: Thread = _
+  private var onPressure: () => Long = () => 0L
+  private var touched = 0L
+  private var read = Array.empty[RankedStretch]
+
+  def count: Int = rows
+
+  /** @param action
+    *   frees what it can, and returns how many bytes
+    */
+  def whenShort(action: () => Long): Unit = onPressure = action
+
+  def insert(row: UnsafeRow, rank: Long): Unit = {
+    val bytes = row.getSizeInBytes
+    makeRoom(bytes + LengthBytes)
+    val at = page.getBaseOffset + position
+    Platform.putLong(page.getBaseObject, at, bytes.toLong)
+    Platform.copyMemory(
+      row.getBaseObject,
+      row.getBaseOffset,
+      page.getBaseObject,
+      at + LengthBytes,
+      bytes.toLong
+    )
+    pairs.set(2 * rows, memory.encodePageNumberAndOffset(page, at))
+    pairs.set(2 * rows + 1, rank)
+    if (rank < lastRank || rows == 0) begin()
+    lastRank = rank
+    position += bytes + LengthBytes
+    rows += 1
+  }
+
+  /** Another stretch begins with the row at hand. */
+  private def begin(): Unit = {
+    if (stretches < MostStretches) begins(stretches) = rows
+    stretches += 1
+  }
+
+  /** Whoever is asked for memory may be told to spill, and all that was here is gone. */
+  private def makeRoom(bytes: Long): Unit =
+    // Radix sort needs as much again.
+    while (
+      pairs == null || 4L * rows + 4 > pairs.size || page == null || position + bytes > page.size
+    )
+      if (page == null || position + bytes > page.size) turnPage(bytes) else widen()
+
+  private def turnPage(bytes: Long): Unit = {
+    owner = Thread.currentThread
+    val fresh = allocatePage(math.max(pageSize, bytes))
+    pages.add(fresh)
+    page = fresh
+    position = 0
+    pageSize = math.min(pageSize * 2, math.min(LargestPage, memory.pageSizeBytes))
+  }
+
+  private def widen(): Unit = {
+    owner = Thread.currentThread
+    val wider = allocateArray(if (pairs == null) FirstPairs else pairs.size * 2)
+    if (pairs != null) {
+      Platform.copyMemory(
+        pairs.getBaseObject,
+        pairs.getBaseOffset,
+        wider.getBaseObject,
+        wider.getBaseOffset,
+        16L * rows
+      )
+      freeArray(pairs)
+    }
+    pairs = wider
+  }
+
+  /** All rows, by rank; nothing more is inserted before [[clear]]. */
+  def sorted(): Array[RankedStretch] = {
+    read =
+      if (rows == 0) Array.empty
+      else if (stretches <= MostStretches)
+        Array.tabulate(stretches) { n =>
+          new InMemory(begins(n), if (n + 1 < stretches) begins(n + 1) else rows)
+        }
+      else {
+        val start = RadixSort.sortKeyPrefixArray(pairs, 0, rows.toLong, 0, 7, false, true) / 2
+        Array(new InMemory(start, start + rows))
+      }
+    read
+  }
+
+  /** What is left of the stretches that [[sorted]] gave last. */
+  def unread: Array[RankedStretch] = read
+
+  final private class InMemory(from: Int, until: Int) extends RankedStretch {
+    private var at = from
+    private var touchedUntil = from
+    private var address = 0L
+    load()
+
+    private def load(): Unit = {
+      if (at == touchedUntil) touch()
+      address = pairs.get(2 * at)
+      rank = pairs.get(2 * at + 1)
+    }
+
+    private def touch(): Unit = {
+      touchedUntil = math.min(at + TouchedAhead, until)
+      var sum = 0L
+      var next = at
+      // Invariant: the rows before `next` are on their way.
+      while (next < touchedUntil) {
+        val address = pairs.get(2 * next)
+        sum += Platform.getLong(memory.getPage(address), memory.getOffsetInPage(address))
+        next += 1
+      }
+      touched += sum
+    }
+
+    override def point(row: UnsafeRow): Unit = {
+      val base = memory.getPage(address)
+      val offset = memory.getOffsetInPage(address)
+      row.pointTo(base, offset + LengthBytes, Platform.getLong(base, offset).toInt)
+    }
+
+    override def left: Int = until - at
+
+    override def advance(): Unit = {
+      at += 1
+      if (at == until) isOver = true else load()
+    }
+  }
+
+  override def spill(size: Long, trigger: MemoryConsumer): Long =
+    if (rows > 0 && (Thread.currentThread eq owner)) onPressure() else 0L
+
+  /** Gives all memory back, but for the page of one row.
+    * @return how many bytes
+    */
+  def clearBut(kept: Option[UnsafeRow]): Long = {
+    val before = getUsed
+    val stays = pages.stream.filter(page => kept.exists(isIn(_, page))).findAny
+    pages.forEach(page => if (!(stays.isPresent && (stays.get eq page))) freePage(page))
+    pages.clear()
+    stays.ifPresent { page =>
+      val _ = pages.add(page)
+    }
+    if (pairs != null) freeArray(pairs)
+    pairs = null
+    page = null
+    rows = 0
+    stretches = 0
+    read = Array.empty
+    before - getUsed
+  }
+
+  def clear(): Unit = {
+    val _ = clearBut(None)
+  }
+
+  /** Does the row lie here? */
+  def contains(row: UnsafeRow): Boolean = pages.stream.anyMatch(isIn(row, _))
+
+  private def isIn(row: UnsafeRow, page: MemoryBlock): Boolean = {
+    val offset = row.getBaseOffset - page.getBaseOffset
+    (page.getBaseObject eq row.getBaseObject) && offset >= 0 && offset < page.size
+  }
+}
+
+private[side] object RankedRows {
+  private val SmallestPage = 64L * 1024
+  private val LargestPage = 4L * 1024 * 1024
+  private val LengthBytes = 8
+  private val FirstPairs = 4096L
+
+  /** So that a place among the pairs, twice over, is an Int. */
+  val MostRows: Int = 1 << 28
+
+  /** More than these are sorted: to merge them would take as long. */
+  private val MostStretches = 64
+  private val TouchedAhead = 32
+}
