@@ -146,10 +146,10 @@ def test_clients_with_queries_beside_readers_of_streams_fail_never_and_leave_not
         admin.start_stream(FEED, nowhere=True, trigger="200 ms", name="watched")
         list(admin.sql(f"CREATE STREAMING TABLE grown AS {FEED}"))
         there = next(iter(admin.sql("SELECT count(*) FROM feed")))[0]
-        readers, workers = Together(), Together()
+        readers, counting, workers = Together(), Together(), Together()
         for name in (*numbers, *numbers):
             readers.start(lambda name=name: watch(name))
-        readers.start(count)
+        counting.start(count)
         for number in range(CLIENTS):
             workers.start(lambda number=number: work(server, number, QUERIES))
         for number in range(5):
@@ -157,6 +157,7 @@ def test_clients_with_queries_beside_readers_of_streams_fail_never_and_leave_not
         workers.join()
         assert until(lambda: list(admin.sql("SELECT count(*) FROM grown")) == [(there + 5,)], 60)
         over.set()
+        counting.join()  # before what it counts is dropped
         admin.stream("watched").stop()
         list(admin.sql("DROP TABLE grown"))
         readers.join()
