@@ -73,7 +73,7 @@ val sparkOpens = Seq(
 ).map(p => s"--add-opens=$p=ALL-UNNAMED")
 
 lazy val spark = (project in file("jvm/spark"))
-  .dependsOn(core)
+  .dependsOn(core % "compile->compile;test->test")
   .settings(
     common,
     name := "plait-spark",

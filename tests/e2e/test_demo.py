@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 import pytest
+from tests.python.cases import SOAKING
 
 from plait import PlaitError, demo
 from plait.demo import data
@@ -87,7 +87,7 @@ def test_the_picture_is_a_png(finished: Finished) -> None:
 
 
 @pytest.mark.skipif(
-    "PLAIT_SOAK" not in os.environ,
+    not SOAKING,
     reason="DuckDB takes 20 s to compare all pairs of the year: make soak runs it",
 )
 @pytest.mark.spark

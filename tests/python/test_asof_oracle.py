@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from tests.python.asof_definition import (
     random_join_without_key,
     with_distinct_values,
 )
+from tests.python.cases import SOAKING, cases
 from tests.python.queries import settings
 
 import plait
@@ -28,11 +28,10 @@ import plait
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SOAK = int(os.environ.get("PLAIT_SOAK", "1"))
-# `make soak` has 5,000 of them.
-SEEDS = range(50 * (1 + SOAK))
+SEEDS = range(cases(100, soak=5_000))
 FRAMES = 200
-PAIRS_WITHOUT_KEY = 1 + SOAK // 4
+PAIRS_WITHOUT_KEY = cases(1, soak=2)
+IN_A_FORM = cases(1, soak=100)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -90,8 +89,8 @@ IN_DUCKDB = [kind for kind in TYPES if kind != "struct"]
 def test_duckdb_gives_the_rows_of_the_definition(kind: str, sign: str) -> None:
     words = {"kind": kind, "operator": sign, "tolerance": None, "ties": None, "condition": None}
     for seed, how in enumerate(("INNER", "LEFT")):
-        start = list(TYPES).index(kind) + len(TYPES) * seed * SOAK
-        for number in range(start, start + len(TYPES) * SOAK, len(TYPES)):
+        start = list(TYPES).index(kind) + len(TYPES) * seed * IN_A_FORM
+        for number in range(start, start + len(TYPES) * IN_A_FORM, len(TYPES)):
             join = random_join(number)
             join = with_distinct_values(
                 type(join)(**vars(join) | words | {"how": how, "key": "l.k = r.k AND l.v = r.v"})
@@ -140,7 +139,7 @@ def test_pandas_gives_the_same_rows(
     # NULLs are left out: pandas refuses them in `on`, and lets them match in `by`. Of equal values
     # pandas takes the last or the first row, and rows have no order in Spark: so there are none.
     for seed, (on, by) in enumerate(product(TOLERANCES, (["frame"], ["frame", "k"]))):
-        if (seed + is_near) % 2 and SOAK == 1:
+        if (seed + is_near) % 2 and not SOAKING:
             continue  # each kind of value without a tolerance by one key, with it by the other
         left, right = frames(seed)
         right = right.drop_duplicates([*by, on])

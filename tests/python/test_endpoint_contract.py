@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import re
 import subprocess
@@ -17,6 +16,7 @@ import grpc
 import pytest
 from google.protobuf import descriptor_pb2
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.python.cases import cases
 from tests.python.endpoint import Endpoint, until
 
 from plait._proto import plait_pb2
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 PROTO = Path(__file__).parents[2] / "proto"
-REQUESTS = 5_000 * min(20, int(os.environ.get("PLAIT_SOAK", "1")))
+REQUESTS = cases(5_000, soak=100_000)
 
 # Methods, and whether they answer with a stream.
 METHODS = {

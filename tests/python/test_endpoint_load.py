@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load: many clients of every kind of call at a time, and what is left when they have gone.
 
-PLAIT_SOAK makes it 64 clients of 50 queries each, and 1,000 that leave in the middle.
+``make soak`` makes it 64 clients of 50 queries each, and 1,000 that leave in the middle.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.python.cases import cases
 from tests.python.endpoint import until
 from tests.python.footprint import Observed
 from tests.python.server_process import ROOT
@@ -24,10 +25,9 @@ from plait.client import Client, RemoteError
 
 pytestmark = pytest.mark.spark
 
-IS_SOAK = int(os.environ.get("PLAIT_SOAK", "1")) > 1
-CLIENTS, QUERIES = (64, 50) if IS_SOAK else (16, 20)
-LEAVING = 1000 if IS_SOAK else 100
-KILLED = 24 if IS_SOAK else 4
+CLIENTS, QUERIES = cases(16, soak=64), cases(20, soak=50)
+LEAVING = cases(100, soak=1_000)
+KILLED = cases(4, soak=24)
 
 # Takes both cores for hours.
 ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.python.cases import cases
 from tests.python.endpoint import until
 from tests.python.server_process import ROOT, ServerProcess
 from tests.python.wire import Wire
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-SOAK = int(os.environ.get("PLAIT_SOAK", "1"))
+LEAVING = cases(100, soak=1_000)
 
 # Takes both cores for hours.
 ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
@@ -304,7 +305,7 @@ def test_a_hundred_clients_that_leave_in_the_middle_leave_nothing(
     server: ServerProcess, client: Client
 ) -> None:
     before = server.scratch_bytes
-    for number in range(100 * min(SOAK, 10)):
+    for number in range(LEAVING):
         with Client(server.address) as leaving:
             cursor = leaving.sql("SELECT id, repeat('x', 500) AS s FROM range(0, 100000, 1, 8)")
             if number % 2:

@@ -10,7 +10,6 @@ all pairs share one order, so the frontier that prunes one pair is mostly moved 
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from math import nan
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.python.cases import cases
 from tests.python.queries import NODES, settings
 from tests.python.random_conditions import COLUMNS, DAY, HOUR, Condition, Row, random_condition
 
@@ -28,9 +28,7 @@ import plait
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# 200, and 5,000 in a soak of 100.
-SOAK = int(os.environ.get("PLAIT_SOAK", "1"))
-SEEDS = range(200 * (1 + SOAK // 4))
+SEEDS = range(cases(200, soak=5_000))
 PAIRS = 50
 EXISTENCE = "EXISTS OR"
 TYPES = [

@@ -6,7 +6,6 @@ Oracle: DuckDB's join of all rows, or stock Spark's join of the same streams.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ import duckdb
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from tests.python import stream_process
+from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import (
     LAST,
@@ -73,12 +73,13 @@ def restarted(
         return df, run(df, feeds.folder)
 
 
+@pytest.mark.parametrize("number", range(cases(1, soak=25)))
 @pytest.mark.parametrize("frontier", ["query", "side"])
 @pytest.mark.parametrize("how", TYPES)
 def test_a_join_of_streams_gives_the_rows_of_the_join_of_all_that_came(
-    session: SparkSession, feeds: Feeds, how: str, frontier: str
+    session: SparkSession, feeds: Feeds, how: str, frontier: str, number: int
 ) -> None:
-    script = Script(TYPES.index(how) * 10 + (frontier == "side"), how)
+    script = Script(TYPES.index(how) * 10 + (frontier == "side") + 100 * number, how)
     with settings(session, {"spark.plait.stream.frontier": frontier}):
         df, progress = restarted(session, feeds, script, {})
     assert output(df, feeds.folder) == joined(script.batches, how, script.condition)
@@ -332,7 +333,7 @@ def test_the_files_of_a_state_that_does_not_grow_do_not_grow_in_number(
     assert max(rows) <= 4
 
 
-KILLS = 100 if int(os.environ.get("PLAIT_SOAK", "1")) > 1 else 4
+KILLS = cases(4, soak=100)
 
 
 def test_a_query_that_is_killed_again_and_again_gives_each_row_exactly_once(

@@ -6,13 +6,13 @@ Oracle: stock Spark's answer to the same query over all rows, as tables.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import END, Feed, Progress, Row, custom, quick_session, run
 
@@ -139,7 +139,7 @@ PARTS = (
     "greatest(r.ts, l.ts) <= l.ts + INTERVAL {b} MINUTES",
     "l.v < r.v + {a}",
 )
-SCRIPTS = 3 * int(os.environ.get("PLAIT_SOAK", "1"))
+SCRIPTS = cases(3, soak=50)
 
 
 @pytest.mark.parametrize("seed", range(SCRIPTS))

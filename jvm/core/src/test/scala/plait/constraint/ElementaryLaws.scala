@@ -2,18 +2,15 @@
 // Laws.
 package plait.constraint
 
-import munit.ScalaCheckSuite
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Prop, Test}
+import org.scalacheck.{Gen, Prop}
 
-import plait.Cases
+import plait.LawSuite
 import plait.constraint.Doubles._
 import plait.interval._
 
-class ElementaryLaws extends ScalaCheckSuite {
+class ElementaryLaws extends LawSuite {
   import ElementaryLaws._
-
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
 
   /** What Spark computes, in its interpreter and in its generated code. */
   private type Function = Double => Seq[Value]

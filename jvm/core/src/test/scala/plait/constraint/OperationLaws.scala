@@ -2,11 +2,10 @@
 // Laws.
 package plait.constraint
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.constraint.Value._
 import plait.interval.FieldOperation._
 import plait.interval.StepOperation._
@@ -16,8 +15,7 @@ import plait.interval._
   * that in `R`, `a` and `b` are in `backward(R)`. NULL and NaN are values like others here, and
   * [[Evaluation]] says what the value is.
   */
-class OperationLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+class OperationLaws extends LawSuite {
 
   /** @param value none for an error */
   private case class Trial(

@@ -2,17 +2,15 @@
 // Laws.
 package plait.constraint
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.constraint.Conditions._
 import plait.constraint.Term._
 import plait.interval._
 
-class SolverLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+class SolverLaws extends LawSuite {
 
   /** @param values under which the condition is TRUE
     * @param known a set around the value of each variable

@@ -2,9 +2,8 @@
 // Laws, and examples for tightness.
 package plait.constraint
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
 import plait.constraint.Term._
 import plait.constraint.Terms._
@@ -12,11 +11,9 @@ import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval.Ends.Numbers
 import plait.interval.Interval
 import plait.interval.Interval.Span
-import plait.{Cases, Side}
+import plait.{LawSuite, Side}
 
-class SweepsLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class SweepsLaws extends LawSuite {
   private def around(values: Map[Variable, BigInt], slack: Map[Variable, BigInt]) =
     new Sweeps[BigInt](v => Interval.closed(values(v) - slack(v), values(v) + slack(v)))
 

@@ -5,18 +5,15 @@ package plait.interval
 import java.time.temporal.{ChronoUnit, IsoFields, TemporalAdjusters}
 import java.time.{DayOfWeek, LocalDate, ZoneId}
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.CalendarOperation._
 import plait.interval.ClockOperation._
 import plait.interval.Clocks._
 
-class CalendarLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class CalendarLaws extends LawSuite {
   private val date: Gen[Long] = Gen.frequency(
     6 -> Gen.choose(-1500L, 25000L),
     3 -> (for {

@@ -4,19 +4,16 @@ package plait.interval
 
 import java.math.{BigDecimal => JavaDecimal}
 
-import munit.ScalaCheckSuite
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Prop, Test}
+import org.scalacheck.{Gen, Prop}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.Detour._
 import plait.interval.FieldOperation._
 import plait.interval.Sets._
 import plait.interval.StepOperation.ToZero
 
-class DetourLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class DetourLaws extends LawSuite {
   private def keeps(op: RealOperation, values: Rational*)(result: Rational): Prop =
     forAllNoShrink(
       Gen.sequence[Vector[IntervalSet], IntervalSet](values.map(around(_, number))),

@@ -5,17 +5,14 @@ package plait.interval
 import java.math.{BigDecimal => JavaDecimal, RoundingMode}
 import java.util.Arrays
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.Doubles.{finite, finiteFloat}
 import plait.interval.Sets._
 
-class DomainLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class DomainLaws extends LawSuite {
   private val Doubles64 = Domain.Double
   private val Floats = Domain.Float
   private val numbers: Gen[Rational] =

@@ -2,17 +2,14 @@
 // Laws, and examples for tightness.
 package plait.interval
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval.Interval._
 
-class IntervalLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class IntervalLaws extends LawSuite {
   private val number: Gen[BigInt] = Gen.frequency(
     8 -> Gen.choose(-12, 12).map(BigInt(_)),
     1 -> Gen.oneOf(BigInt(Long.MaxValue), BigInt(Long.MinValue), BigInt(Int.MaxValue))

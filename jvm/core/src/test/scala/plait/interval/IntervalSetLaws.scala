@@ -2,18 +2,15 @@
 // Laws, and examples for what is hulled.
 package plait.interval
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.Bound.{Closed, Open, Unbounded}
 import plait.interval.Interval.Span
 import plait.interval.Sets._
 
-class IntervalSetLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class IntervalSetLaws extends LawSuite {
   private val few: Gen[IntervalSet] =
     Gen.choose(0, 2).flatMap(Gen.listOfN(_, span(number))).map(IntervalSet.of(_))
   private val point: Gen[Rational] = Gen.frequency(3 -> number, 1 -> fraction)

@@ -4,16 +4,13 @@ package plait.interval
 
 import java.time.temporal.ChronoUnit
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.Clocks._
 
-class MonthsBetweenLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class MonthsBetweenLaws extends LawSuite {
   private def months(end: Long, start: Long): Long =
     ChronoUnit.MONTHS.between(local(start), local(end))
 

@@ -4,15 +4,12 @@ package plait.interval
 
 import java.math.{BigDecimal => JavaDecimal}
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 
-class RationalLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class RationalLaws extends LawSuite {
   private val large: Gen[BigInt] = for {
     bits <- Gen.choose(1, 130)
     sign <- Gen.oneOf(-1, 1)

@@ -2,17 +2,15 @@
 // Laws, and examples for tightness.
 package plait.interval
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.FieldOperation._
 import plait.interval.Sets._
 import plait.interval.StepOperation._
 
-class RealOperationLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+class RealOperationLaws extends LawSuite {
 
   /** Fractions as pairs: what the operations should give, without their arithmetic. */
   private type Fraction = (BigInt, BigInt)

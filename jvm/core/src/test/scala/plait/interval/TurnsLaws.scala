@@ -2,15 +2,12 @@
 // Laws, and examples for tightness.
 package plait.interval
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 
-class TurnsLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class TurnsLaws extends LawSuite {
   private val bytes = Turns(Domain.Byte.everything)
   private def points(xs: Long*) = IntervalSet.points(xs.map(Rational(_)))
   private def closed(from: Long, to: Long) = IntervalSet.closed(Rational(from), Rational(to))

@@ -5,17 +5,14 @@ package plait.interval
 import java.time.temporal.ChronoUnit
 import java.time.{LocalDate, ZoneId, ZoneOffset}
 
-import munit.ScalaCheckSuite
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Prop, Test}
+import org.scalacheck.{Gen, Prop}
 
-import plait.Cases
 import plait.interval.ClockOperation._
 import plait.interval.Clocks._
+import plait.{Cases, LawSuite}
 
-class WallClockLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class WallClockLaws extends LawSuite {
   private def holds(op: RealOperation, result: BigInt, values: BigInt*): Prop =
     keepsLaws(op, result)(values.map(_ -> length): _*)
 

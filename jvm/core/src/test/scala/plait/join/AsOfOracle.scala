@@ -12,8 +12,8 @@ import plait.join.Harness._
 
 class AsOfOracle extends FunSuite {
   import AsOfOracle._
-  override val munitTimeout: Duration = Duration(1, "h")
-  private val joins = 100000 * Cases.factor
+  override val munitTimeout: Duration = Cases.longest
+  private val joins = Cases.of(100000, soak = 1000000)
 
   test(s"$joins random as-of joins pick what the definition picks, and the unpicked leave once") {
     val random = new Random(Cases.seed)

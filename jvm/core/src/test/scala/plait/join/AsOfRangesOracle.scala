@@ -13,8 +13,8 @@ import plait.join.NearestOracle._
 
 class AsOfRangesOracle extends FunSuite {
   import AsOfRangesOracle._
-  override val munitTimeout: Duration = Duration(1, "h")
-  private val joins = 20000 * Cases.factor
+  override val munitTimeout: Duration = Cases.longest
+  private val joins = Cases.of(20000, soak = 200000)
 
   test(
     s"$joins random joins in ranges pick as a whole, and each unpicked row leaves in its range"

@@ -2,15 +2,12 @@
 // Examples and laws; the oracle is the definition, a filter over all rows.
 package plait.join
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 
-class IntervalIndexLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class IntervalIndexLaws extends LawSuite {
   private case class Row(key: Int, low: Long, high: Long)
 
   private def index(keys: Int, rows: Seq[Row]): IntervalIndex =

@@ -13,8 +13,8 @@ import plait.join.Harness._
 
 class NearestOracle extends FunSuite {
   import NearestOracle._
-  override val munitTimeout: Duration = Duration(1, "h")
-  private val joins = 50000 * Cases.factor
+  override val munitTimeout: Duration = Cases.longest
+  private val joins = Cases.of(50000, soak = 1000000)
 
   test(
     s"$joins random joins pick what is nearest, of two as near the earlier, of equal ones the last"

@@ -15,9 +15,9 @@ import plait.order.{OrderChoice, ReachBound, ReachEnd}
 import plait.{BySide, Cases, Side}
 
 class RandomJoinOracle extends FunSuite {
-  override val munitTimeout: Duration = Duration(1, "h")
+  override val munitTimeout: Duration = Cases.longest
 
-  private val joins = 200000 * Cases.factor
+  private val joins = Cases.of(200000, soak = 10000000)
 
   private def table(random: Random, side: Side): Seq[Columns] = {
     val columns = Terms.variables.filter(_.side == side)

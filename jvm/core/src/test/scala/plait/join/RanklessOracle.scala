@@ -11,9 +11,9 @@ import plait.join.Harness._
 import plait.{BySide, Cases, Side}
 
 class RanklessOracle extends FunSuite {
-  override val munitTimeout: Duration = Duration(1, "h")
+  override val munitTimeout: Duration = Cases.longest
 
-  private val joins = 20000 * Cases.factor
+  private val joins = Cases.of(20000, soak = 200000)
 
   /** The least rank of all is a value too, and no row's alone. */
   private def rank(random: Random): Long =

@@ -4,9 +4,8 @@ package plait.order
 
 import java.time.ZoneId
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
 import plait.constraint.Conditions._
 import plait.constraint.Term._
@@ -16,11 +15,9 @@ import plait.interval.FieldOperation._
 import plait.interval.StepOperation.{Floor, FloorQuotient, Quotient}
 import plait.interval._
 import plait.order.Monotonicity._
-import plait.{Cases, Side}
+import plait.{LawSuite, Side}
 
-class MonotonicityLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class MonotonicityLaws extends LawSuite {
   private val up = StrictlyIncreasing
   private val down = StrictlyDecreasing
 

@@ -2,20 +2,17 @@
 // Examples, and the mirror law.
 package plait.order
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
 import plait.constraint.Term._
 import plait.constraint.Terms._
 import plait.constraint._
 import plait.interval.{Domain, FieldOperation, Possible, Rational, RealOperation}
 import plait.order.Direction.{Ascending, Descending}
-import plait.{BySide, Cases, Side}
+import plait.{BySide, LawSuite, Side}
 
-class OrderChoiceSuite extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(2000)
-
+class OrderChoiceSuite extends LawSuite(test = 2000, soak = 20000) {
   private val nothingOffered = BySide(Nil, Nil)
   private def best(conjunction: Compare*) = OrderChoice.best(conjunction, nothingOffered)
   private def orders(conjunction: Compare*) = best(conjunction: _*).map(_.orders)

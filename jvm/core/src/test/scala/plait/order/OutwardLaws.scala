@@ -4,18 +4,15 @@ package plait.order
 
 import java.util.SplittableRandom
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.constraint.{Doubles, RealFormula}
 import plait.interval.{Domain, Rational}
 import plait.order.Outward.{Down, Up}
 
-class OutwardLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class OutwardLaws extends LawSuite {
   private def pairs(f: SplittableRandom => Double): Gen[(Double, Double)] =
     Doubles.cases { random =>
       val x = f(random)

@@ -2,16 +2,14 @@
 // Laws: the rank of a value against the ranks of ends around it.
 package plait.order
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.interval.Bound.{Closed, Open}
 import plait.interval.{Domain, Rational}
 
-class RankLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
+class RankLaws extends LawSuite {
 
   /** Few letters, so that texts share their beginnings; the first and the last byte among them. */
   private val text: Gen[Array[Byte]] = for {

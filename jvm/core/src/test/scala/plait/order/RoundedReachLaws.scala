@@ -4,18 +4,15 @@ package plait.order
 
 import java.util.SplittableRandom
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
 import plait.constraint.Term._
 import plait.constraint._
 import plait.interval.{Domain, FieldOperation, IntervalSet, Possible, RealOperation, Specials}
-import plait.{Cases, Side}
+import plait.{LawSuite, Side}
 
-class RoundedReachLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class RoundedReachLaws extends LawSuite {
   private type Row = Map[Variable, Double]
 
   /** Conditions over two columns a side of one floating domain. */

@@ -2,16 +2,13 @@
 // Laws.
 package plait.order
 
-import munit.ScalaCheckSuite
+import org.scalacheck.Gen
 import org.scalacheck.Prop._
-import org.scalacheck.{Gen, Test}
 
-import plait.Cases
+import plait.LawSuite
 import plait.order.ReachEnd.{High, Low, Openness, WholeFormula}
 
-class SaturatingLaws extends ScalaCheckSuite {
-  override def scalaCheckTestParameters: Test.Parameters = Cases.parameters(20000)
-
+class SaturatingLaws extends LawSuite {
   private val long: Gen[Long] = Gen.frequency(
     4 -> Gen.choose(-10L, 10L),
     2 -> Gen.choose(Long.MinValue, Long.MaxValue),

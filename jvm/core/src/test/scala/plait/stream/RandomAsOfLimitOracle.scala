@@ -15,9 +15,9 @@ import plait.{BySide, Cases, Side}
 class RandomAsOfLimitOracle extends FunSuite {
   import RandomAsOfLimitOracle._
 
-  override val munitTimeout: Duration = Duration(1, "h")
+  override val munitTimeout: Duration = Cases.longest
 
-  private val scripts = 1500 * Cases.factor
+  private val scripts = Cases.of(1500, soak = 30000)
 
   private def stream(random: Random, slack: Int): Seq[(Int, Int, Long)] = {
     var top = random.nextInt(10).toLong

@@ -15,9 +15,9 @@ import plait.{BySide, Cases, Side}
 class RandomLimitOracle extends FunSuite {
   import RandomLimitOracle._
 
-  override val munitTimeout: Duration = Duration(1, "h")
+  override val munitTimeout: Duration = Cases.longest
 
-  private val scripts = 1500 * Cases.factor
+  private val scripts = Cases.of(1500, soak = 30000)
 
   /** Rows that come at most `slack` behind the greatest rank before them, their ids in no order. */
   private def stream(random: Random, slack: Int): Seq[Row] = {

@@ -17,9 +17,9 @@ import plait.{BySide, Cases, Side}
 class RandomStreamAsOfOracle extends FunSuite {
   import RandomStreamAsOfOracle._
 
-  override val munitTimeout: Duration = Duration(1, "h")
+  override val munitTimeout: Duration = Cases.longest
 
-  private val scripts = 50000 * Cases.factor
+  private val scripts = Cases.of(50000, soak = 500000)
 
   private def form(random: Random) = Form(
     random.nextInt(2),

@@ -14,9 +14,9 @@ import plait.stream.StreamHarness._
 import plait.{BySide, Cases, Side}
 
 class RandomStreamOracle extends FunSuite {
-  override val munitTimeout: Duration = Duration(1, "h")
+  override val munitTimeout: Duration = Cases.longest
 
-  private val scripts = 50000 * Cases.factor
+  private val scripts = Cases.of(50000, soak = 500000)
 
   /** Rows that come at most `slack` behind the greatest rank before them. */
   private def stream(random: Random, slack: Int): Seq[Row] = {

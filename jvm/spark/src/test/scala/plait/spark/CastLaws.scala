@@ -7,23 +7,21 @@ import scala.util.{Random, Try}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
-import plait.BySide
 import plait.constraint.Term
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
+import plait.{BySide, Cases}
 
 /** The laws of [[AgainstSpark]] of each cast alone: what it may be, and what a comparison, or that it
   * is NULL, says of what is cast.
   */
 class CastLaws extends munit.FunSuite {
-  private val soak = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
-  override val munitTimeout: scala.concurrent.duration.Duration =
-    scala.concurrent.duration.Duration(20L * soak, "min")
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
 
   private val zones =
     Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
   /** How often each cast is tried, in three expressions of 40 rows: 20,000 cases and more a type. */
-  private val count = 4
+  private val count = Cases.of(4, soak = 40)
 
   private val types: Seq[DataType] = Seq(
     ByteType,
@@ -97,7 +95,7 @@ class CastLaws extends munit.FunSuite {
 
   for ((from, ofOne) <- casts.filterNot(isText).groupBy(_._1).toSeq.sortBy(_._1.sql))
     test(s"casts of ${from.sql}") {
-      val random = new Random(42)
+      val random = new Random(Cases.seed)
       val laws = new AgainstSpark(random)
       val values = new RandomValues(random)
       for ((_, to, mode) <- ofOne) {
@@ -105,7 +103,7 @@ class CastLaws extends munit.FunSuite {
           AttributeReference(name, t)()
         }
         val held = Seq
-          .fill(count * soak) {
+          .fill(count) {
             val zone = zones(random.nextInt(zones.size))
             val cast = Cast(columns(random.nextInt(2) * 2), to, Some(zone), mode)
             laws.check(cast, columns) + laws.check(

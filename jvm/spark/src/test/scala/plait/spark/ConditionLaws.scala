@@ -7,21 +7,21 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.internal.SQLConf
 
+import plait.Cases
+
 /** The laws of [[AgainstSpark]] of expressions of every kind, over four columns. */
 class ConditionLaws extends munit.FunSuite {
-  private val soak = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
-  override val munitTimeout: scala.concurrent.duration.Duration =
-    scala.concurrent.duration.Duration(20L * soak, "min")
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
 
   for (family <- RandomExpressions.families; zone <- family.zones)
     test(s"${family.name} in $zone") {
       SQLConf.get.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone)
       try {
-        val random = new Random(42)
+        val random = new Random(Cases.seed)
         val expressions = new RandomExpressions(random, new RandomValues(random), zone)
         val laws = new AgainstSpark(random)
         val held = Seq
-          .fill(RandomExpressions.count * soak) {
+          .fill(RandomExpressions.count) {
             val columns = Seq
               .fill(4)(family.types(random.nextInt(family.types.size)))
               .zipWithIndex

@@ -6,6 +6,8 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
+import plait.Cases
+
 /** Random expressions of a type over some columns, in random evaluation modes. */
 final class RandomExpressions(random: Random, values: RandomValues, zone: String) {
   import RandomExpressions._
@@ -304,7 +306,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
 object RandomExpressions {
 
   /** How many expressions are tried of a family, in each zone, with 40 rows each. */
-  val count: Int = 500
+  val count: Int = Cases.of(500, soak = 5000)
 
   final case class Family(
       name: String,

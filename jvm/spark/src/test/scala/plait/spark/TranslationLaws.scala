@@ -14,12 +14,10 @@ import org.apache.spark.sql.types._
 
 import plait.order.OrderChoice
 import plait.spark.translate.{SideExpressions, TermTranslation}
-import plait.{BySide, Side}
+import plait.{BySide, Cases, Side}
 
 class TranslationLaws extends munit.FunSuite {
-  private val soak = sys.env.get("PLAIT_SOAK").fold(1)(_.toInt)
-  override val munitTimeout: scala.concurrent.duration.Duration =
-    scala.concurrent.duration.Duration(60L * soak, "s")
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
   private val zones =
     Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
@@ -127,9 +125,11 @@ class TranslationLaws extends munit.FunSuite {
     }
   }
 
-  private def run(conditions: Int)(one: Random => (Int, Int)): Unit = {
-    val random = new Random(42)
-    val results = Seq.fill(conditions * soak)(one(random))
+  /** @param enough for `make test`; ten times that for `make soak` */
+  private def run(enough: Int)(one: Random => (Int, Int)): Unit = {
+    val conditions = Cases.of(enough, soak = 10 * enough)
+    val random = new Random(Cases.seed)
+    val results = Seq.fill(conditions)(one(random))
     val (planned, matched) = (results.map(_._1).sum, results.map(_._2).sum)
     assert(planned > conditions / 5, s"only $planned of $conditions conditions were understood")
     assert(matched > planned, s"only $matched pairs matched under $planned conditions")
