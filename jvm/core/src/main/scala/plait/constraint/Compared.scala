@@ -50,8 +50,11 @@ final case class Compared(comparison: Comparison) extends NullIntolerant {
     else {
       val which = if (index == 0) holding else holdingMirrored
       val wanted = if (isTrue) which else if (isFalse) Any & ~which else None
-      val allowed = related(wanted, other)
-      own.intersect(if (result.mayBeNull) allowed.withNull else allowed)
+      if (isSo(wanted, own, other)) own
+      else {
+        val allowed = related(wanted, other)
+        own.intersect(if (result.mayBeNull) allowed.withNull else allowed)
+      }
     }
   }
 }
@@ -93,6 +96,18 @@ object Compared {
 
   private def isBelow(lower: Bound[Rational], upper: Bound[Rational]): Boolean =
     !lower.isBounded || !upper.isBounded || Bound.at(lower) < Bound.at(upper)
+
+  /** Are these nothing but numbers, and does each stand so to the furthest number of `other`? */
+  private def isSo(relations: Int, own: Possible, other: Possible): Boolean =
+    own.specials.isEmpty && own.values.nonEmpty && other.values.nonEmpty &&
+      (relations match {
+        case Below | AtMost => isEndBelow(own.values.upper, other.values.upper)
+        case Above | AtLeast => isEndBelow(other.values.lower, own.values.lower)
+        case _ => false
+      })
+
+  private def isEndBelow(a: Bound[Rational], b: Bound[Rational]): Boolean =
+    a.isBounded && b.isBounded && Bound.at(a) < Bound.at(b)
 
   private val numbers = Possible.in(IntervalSet.All)
   private val numbersOrNaN = Possible(IntervalSet.All, Specials.NaN)

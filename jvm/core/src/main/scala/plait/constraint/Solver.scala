@@ -233,9 +233,9 @@ final class Solver(
           if (operations(i).evaluates(state(i), values, k)) {
             val child = arguments(i)(k)
             changed.isEvaluated(child) = true
-            // What is known beforehand cannot be narrowed; that it does not fit, upward tells.
-            if (!isConstant(child)) {
-              val before = state(child)
+            val before = state(child)
+            // What is known beforehand, or one number, is not narrowed: if it does not fit, upward tells.
+            if (!isConstant(child) && !before.isPoint) {
               val after = before.intersect(operations(i).backward(state(i), values, k))
               if ((after ne before) && set(child, tightened(child, after), state, changed))
                 moved = Change.Moved

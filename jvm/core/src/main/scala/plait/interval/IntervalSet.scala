@@ -41,6 +41,9 @@ final class IntervalSet private (one: Span[Rational], several: Vector[Span[Ratio
 
   def contains(x: Rational): Boolean = if (isOne) one.contains(x) else several.exists(_.contains(x))
 
+  /** Made as one number, both ends being one object. A set that was narrowed to it may say no. */
+  def isPoint: Boolean = isOne && (one.lower eq one.upper) && one.lower.isBounded
+
   /** The one number of a set of one. */
   def single: Option[Rational] = one match {
     case Span(Closed(a), Closed(b)) if a == b => Some(a)

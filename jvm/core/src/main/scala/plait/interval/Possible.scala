@@ -47,6 +47,7 @@ object Specials {
 final case class Possible(values: IntervalSet, specials: Specials) {
   def mayBeNull: Boolean = specials.hasNull
   def mayBeNaN: Boolean = specials.hasNaN
+  def isPoint: Boolean = specials.isEmpty && values.isPoint
   def isNothing: Boolean = values.isEmpty && specials.isEmpty
 
   def intersect(that: Possible): Possible =

@@ -119,34 +119,30 @@ object RealOperation {
     else product(rs, reciprocal(bs))
 
   def sum(as: IntervalSet, bs: IntervalSet): IntervalSet =
-    if (as.isOne && bs.isOne) sum(as.only, bs.only)
+    if (as.isPoint && bs.isPoint) IntervalSet.point(Bound.at(as.lower) + Bound.at(bs.lower))
+    else if (as.isOne && bs.isOne) sum(as.only, bs.only)
     else as.flatMap(a => bs.flatMap(b => sum(a, b)))
 
   private def sum(a: Span[Rational], b: Span[Rational]): IntervalSet =
-    if (isPoint(a) && isPoint(b)) IntervalSet.point(Bound.at(a.lower) + Bound.at(b.lower))
-    else
-      IntervalSet.span(
-        Bound.combine(a.lower, b.lower)(_ + _),
-        Bound.combine(a.upper, b.upper)(_ + _)
-      )
-
-  /** Both ends are one object: of the values of a row, most are so. */
-  private def isPoint(a: Span[Rational]): Boolean = (a.lower eq a.upper) && a.lower.isBounded
+    IntervalSet.span(
+      Bound.combine(a.lower, b.lower)(_ + _),
+      Bound.combine(a.upper, b.upper)(_ + _)
+    )
 
   def negated(as: IntervalSet): IntervalSet =
     as.flatMap(a => IntervalSet.span(a.upper.map(-_), a.lower.map(-_)))
 
   def difference(as: IntervalSet, bs: IntervalSet): IntervalSet =
-    if (as.isOne && bs.isOne) difference(as.only, bs.only) else sum(as, negated(bs))
+    if (as.isPoint && bs.isPoint) IntervalSet.point(Bound.at(as.lower) - Bound.at(bs.lower))
+    else if (as.isOne && bs.isOne) difference(as.only, bs.only)
+    else sum(as, negated(bs))
 
   /** As `sum(a, negated(b))`, without the set between. */
   private def difference(a: Span[Rational], b: Span[Rational]): IntervalSet =
-    if (isPoint(a) && isPoint(b)) IntervalSet.point(Bound.at(a.lower) - Bound.at(b.lower))
-    else
-      IntervalSet.span(
-        Bound.combine(a.lower, b.upper)(_ - _),
-        Bound.combine(a.upper, b.lower)(_ - _)
-      )
+    IntervalSet.span(
+      Bound.combine(a.lower, b.upper)(_ - _),
+      Bound.combine(a.upper, b.lower)(_ - _)
+    )
 
   /** `{ f(a) }` for an `f` that never falls; where it is flat an open end may be attained. */
   def mapNonDecreasing(as: IntervalSet)(f: Rational => Rational): IntervalSet = {
