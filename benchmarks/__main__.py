@@ -13,11 +13,11 @@ from benchmarks.options import Options, parse
 
 NAMES = [
     *("w1", "w2", "w3", "w4", "w5", "w6", "state"),
-    *("population", "grid", "tpcds", "article", "endpoint"),
+    *("population", "grid", "tpcds", "article", "endpoint", "sweep"),
 ]
 
 # Or in JVMs that they start themselves.
-WITHOUT_SPARK = {"article", "population"}
+WITHOUT_SPARK = {"article", "population", "sweep"}
 
 
 def main() -> None:
