@@ -49,6 +49,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             # Tables of tests are small: with their size alone, each would be broadcast.
             "spark.sql.autoBroadcastJoinThreshold": -1,
             "spark.plait.planning.on-error": "fail",
+            # Spark would run a stage whose generated code is wrong without it, and log that.
+            "spark.sql.codegen.fallback": False,
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         },
     )

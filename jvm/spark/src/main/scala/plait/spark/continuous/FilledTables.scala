@@ -23,9 +23,9 @@ final case class TableName(catalog: String, namespace: Seq[String], name: String
   def streamName: String =
     (namespace :+ name).mkString(".").replaceAll("[^A-Za-z0-9._-]", "_").take(128)
 
-  /** In the same database? */
+  /** In the same database, or in one of those in it? */
   def isBeside(other: TableName): Boolean =
-    catalog == other.catalog && namespace == other.namespace
+    catalog == other.catalog && namespace.startsWith(other.namespace)
 
   def parts: Seq[String] = catalog +: namespace :+ name
 }
@@ -88,13 +88,17 @@ object FilledTables {
   /** Makes a session look for the files of those tables when it reads them next. */
   def readAnew(session: SparkSession): Unit = {
     val catalog = session.sessionState.catalog
-    val (filled, isBehind) = synchronized {
+    val (filled, now, isBehind) = synchronized {
       val (over, running) = all.partition(_.isOver)
       ended += over.size
       all = running
-      (running.map(_.name).distinct, seen.put(session, ended).forall(_ != ended))
+      (running.map(_.name).distinct, ended, !seen.get(session).contains(ended))
     }
-    if (isBehind) catalog.invalidateAllCachedTables()
+    if (isBehind) {
+      catalog.invalidateAllCachedTables()
+      // Not before: another statement of the session would take it for done.
+      synchronized(seen.put(session, now)): Unit
+    }
     filled.foreach(catalog.invalidateCachedTable)
   }
 

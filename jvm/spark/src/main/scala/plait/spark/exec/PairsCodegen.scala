@@ -70,6 +70,8 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
   }
 
   override protected def doProduce(ctx: CodegenContext): String = {
+    // Spark begins the names of variables with the node's, which may be "...(skew=true)".
+    ctx.freshNamePrefix = PairsCodegen.Prefix
     val input = ctx.addMutableState(
       "scala.collection.Iterator",
       "input",
@@ -118,4 +120,8 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
     case _: WholeStageCodegenExec => s"((${classOf[UnsafeRow].getName}) $from.row())"
     case _ => null
   }
+}
+
+private object PairsCodegen {
+  private val Prefix = "plaitjoin"
 }

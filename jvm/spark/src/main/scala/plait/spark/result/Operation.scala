@@ -34,6 +34,7 @@ final class Operation(
   private val tag = Operation.tagOf(request.operation)
   private val began = System.nanoTime
   @volatile private var cancelled = false
+  @volatile private var hasEnded = false
   @volatile private var thread: Option[Thread] = None
   private var rows = 0L
   private var bytes = 0L
@@ -47,7 +48,8 @@ final class Operation(
     } catch { case _: IOException | _: ReaderGone => } // nobody came, or has gone
     finally {
       socket.close()
-      cancelJobs()
+      // Spark remembers some groups that were cancelled: one whose statement has ended well would push others out.
+      if (!hasEnded) cancelJobs() else if (!context.isStopped) context.cancelJobsWithTag(tag)
     }
   }
 
@@ -80,6 +82,7 @@ final class Operation(
         case error: StackOverflowError => Frame.Failed(failure(error))
       } finally progress.stop()
     writer.write(last)
+    hasEnded = last.isInstanceOf[Frame.Ended]
   }
 
   private def prepare(): Unit = {

@@ -31,7 +31,7 @@ import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
   * Conventions:
   *   1. The input is read when the first row is asked for, not before.
   *   2. Rows without a rank stand first. Rows of one rank stand in any sequence.
-  *   3. A row is valid until the next one is asked for. Memory goes back with the last row, by
+  *   3. A row is valid until it is asked whether there is a next one. Memory goes back with the last row, by
   *      [[release]], or with the end of the task.
   *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
   *      somebody else does, all but the page of the row given last.
@@ -43,6 +43,9 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   private val inFiles = mutable.ArrayBuffer.empty[RankedStretch]
   private val row = new UnsafeRow(output.size)
   private var mostUsed = 0L
+  // Why rows could not be written: those that were on their way to a file are lost. Whoever asked for memory may
+  // go on without, so it is told here, too.
+  private var lost: Option[Throwable] = None
   context.addTaskCompletionListener[Unit](_ => release())
 
   def sorted(rows: Iterator[InternalRow]): Iterator[InternalRow] = new Iterator[InternalRow] {
@@ -54,6 +57,7 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     private var hasLeft = false
 
     override def hasNext: Boolean = !isOver && {
+      failIfLost()
       if (merge == null) merge = read(rows, () => spillRest())
       else if (isGiven) goOn()
       isOver = merge.head == null
@@ -78,7 +82,8 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
       }
     }
 
-    private def spillRest(): Long = {
+    private def spillRest(): Long = if (lost.isDefined) 0L
+    else {
       val isInMemory = isGiven && held.contains(row)
       // A row in a file is the one at hand of its stretch: that one stays the first.
       val first = if (isGiven && !isInMemory) Some(merge.head) else None
@@ -108,9 +113,14 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     while (rows.hasNext) {
       val next = asUnsafe(rows.next())
       val ranked = rankOf(next)
+      failIfLost()
       if (held.count >= most) toFile(held.sorted(), None): Unit
       held.insert(next, if (ranked.isNullAt(0)) Long.MinValue else ranked.getLong(0))
     }
+  }
+
+  private def failIfLost(): Unit = lost.foreach { why =>
+    throw new IllegalStateException("Rows of a join could not be written to a file", why)
   }
 
   private def noteUsed(): Unit = mostUsed = math.max(mostUsed, held.getUsed)
@@ -122,20 +132,30 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     */
   private def toFile(stretches: Array[RankedStretch], last: Option[UnsafeRow]): Long = {
     noteUsed()
-    val before = new StretchMerge(stretches)
     val rows = stretches.map(_.left).sum
-    val file = new RankedFile(rows)
-    val each = new UnsafeRow(output.size)
-    while (before.head != null) {
-      before.head.point(each)
-      file.write(each, before.head.rank)
-      before.advance()
+    if (rows == 0) held.clearBut(last)
+    else {
+      val file = new RankedFile(rows)
+      files += file // whatever comes, it is deleted
+      try write(stretches, file)
+      catch { case error: Throwable => lost = Some(error); throw error }
+      val freed = held.clearBut(last)
+      inFiles += new RankedStretch.InFile(file.read(freed), rows)
+      metrics(JoinMetrics.SpillSize) += freed
+      freed
     }
-    val freed = held.clearBut(last)
-    files += file
-    inFiles += new RankedStretch.InFile(file.read(freed), rows)
-    metrics(JoinMetrics.SpillSize) += freed
-    freed
+  }
+
+  private def write(stretches: Array[RankedStretch], file: RankedFile): Unit = {
+    val merge = new StretchMerge(stretches)
+    val each = new UnsafeRow(output.size)
+    // Invariant: the rows before the head are in the file.
+    while (merge.head != null) {
+      merge.head.point(each)
+      file.write(each, merge.head.rank)
+      merge.advance()
+    }
+    file.close()
   }
 
   /** No more rows will be asked for. */

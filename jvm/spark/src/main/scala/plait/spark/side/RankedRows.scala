@@ -3,7 +3,7 @@ package plait.spark.side
 
 import java.util
 
-import org.apache.spark.memory.{MemoryConsumer, TaskMemoryManager}
+import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.LongArray
@@ -86,16 +86,31 @@ final private[side] class RankedRows(memory: TaskMemoryManager)
 
   private def turnPage(bytes: Long): Unit = {
     owner = Thread.currentThread
-    val fresh = allocatePage(math.max(pageSize, bytes))
+    val fresh =
+      try allocatePage(math.max(pageSize, bytes))
+      catch {
+        case _: SparkOutOfMemoryError if pageSize > SmallestPage =>
+          pageSize = SmallestPage
+          allocatePage(math.max(pageSize, bytes))
+      }
     pages.add(fresh)
     page = fresh
     position = 0
-    pageSize = math.min(pageSize * 2, math.min(LargestPage, memory.pageSizeBytes))
+    // A task has some thousand pages at most, which many small ones would use up.
+    val largest = if (pages.size < ManyPages) LargestPage else memory.pageSizeBytes
+    pageSize = math.min(pageSize * 2, math.min(largest, memory.pageSizeBytes))
   }
 
   private def widen(): Unit = {
     owner = Thread.currentThread
-    val wider = allocateArray(if (pairs == null) FirstPairs else pairs.size * 2)
+    val wanted = if (pairs == null) FirstPairs else pairs.size * 2
+    val wider =
+      try allocateArray(wanted)
+      catch {
+        // All rows have gone to a file meanwhile, and what comes next needs few.
+        case _: SparkOutOfMemoryError if rows == 0 && wanted > FirstPairs =>
+          allocateArray(FirstPairs)
+      }
     if (pairs != null) {
       Platform.copyMemory(
         pairs.getBaseObject,
@@ -205,6 +220,7 @@ final private[side] class RankedRows(memory: TaskMemoryManager)
 private[side] object RankedRows {
   private val SmallestPage = 64L * 1024
   private val LargestPage = 4L * 1024 * 1024
+  private val ManyPages = 512
   private val LengthBytes = 8
   private val FirstPairs = 4096L
 

@@ -54,12 +54,16 @@ object InstantSum {
 
   /** Does Spark's sum need no calendar? */
   def is(sum: TimestampAddInterval): Boolean =
-    sum.right.dataType.isInstanceOf[DayTimeIntervalType] &&
+    isOfMicros(sum.dataType) && sum.right.dataType.isInstanceOf[DayTimeIntervalType] &&
       (hasFixedOffset(sum, sum.dataType) || (sum.right match {
         case Literal(micros: Long, _) =>
           math.abs(micros) < MICROS_PER_DAY && micros != Long.MinValue
         case _ => false
       }))
+
+  /** Spark has instants of finer parts, which are no longs. */
+  private def isOfMicros(instant: DataType): Boolean =
+    instant == TimestampType || instant == TimestampNTZType
 
   /** Of this type, and in this zone. */
   def hasFixedOffset(expression: TimeZoneAwareExpression, dataType: DataType): Boolean =

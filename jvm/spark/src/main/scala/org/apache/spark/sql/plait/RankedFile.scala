@@ -25,12 +25,14 @@ final class RankedFile(rows: Int) {
   def write(row: UnsafeRow, rank: Long): Unit =
     writer.write(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, rank)
 
-  /** All is written; counted in the task's own metrics, as Spark's sorts do.
+  /** All is written. */
+  def close(): Unit = writer.close()
+
+  /** What was written; counted in the task's own metrics, as Spark's sorts do.
     * @param freed
     *   bytes of memory that hold it no longer
     */
   def read(freed: Long): UnsafeSorterSpillReader = {
-    writer.close()
     Option(TaskContext.get()).foreach { context =>
       context.taskMetrics().incDiskBytesSpilled(metrics.bytesWritten)
       context.taskMetrics().incMemoryBytesSpilled(freed)
