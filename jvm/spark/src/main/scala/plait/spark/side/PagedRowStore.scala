@@ -53,7 +53,6 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
   // The page of the row that was given last.
   private var pinned = -1
   private var position = 0L
-  private var pageSize = PagedRowStore.SmallestPage
   private var owner: Thread = _
   private val row = new UnsafeRow(fields)
   private val second = new UnsafeRow(fields)
@@ -218,18 +217,24 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
   }
 
   /** Where there is no room for a large page there may be for a small one. */
-  private def allocated(needed: Long): MemoryBlock =
-    try allocatePage(math.max(pageSize, needed))
+  private def allocated(needed: Long): MemoryBlock = {
+    val wanted = pageSize
+    try allocatePage(math.max(wanted, needed))
     catch {
-      case _: SparkOutOfMemoryError if pageSize > PagedRowStore.SmallestPage =>
-        pageSize = PagedRowStore.SmallestPage
-        allocatePage(math.max(pageSize, needed))
+      case _: SparkOutOfMemoryError if wanted > PagedRowStore.SmallestPage =>
+        allocatePage(math.max(PagedRowStore.SmallestPage, needed))
     }
+  }
+
+  /** Two pages cannot go to the file: that they are a quarter of all at most leaves room for others. */
+  private def pageSize: Long = {
+    val eighth = java.lang.Long.highestOneBit(getUsed / 8)
+    math.max(PagedRowStore.SmallestPage, math.min(eighth, PagedRowStore.LargestPage))
+  }
 
   private def newPage(needed: Long): Int = {
     owner = Thread.currentThread
     val page = allocated(needed)
-    pageSize = math.min(pageSize * 2, PagedRowStore.LargestPage)
     if (vacant.isEmpty) {
       pages.add(page)
       if (pages.size > live.length) {
