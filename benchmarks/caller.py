@@ -16,10 +16,10 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.options import ROOT
+from plait.client.closing import Closing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,7 @@ class Answer:
     ids: int | None
 
 
-class Caller:
+class Caller(Closing):
     """The process, until it is closed."""
 
     def __init__(self, kind: str, address: str) -> None:
@@ -64,19 +64,6 @@ class Caller:
     def close(self) -> None:
         """End it."""
         self._process.communicate(timeout=60)
-
-    def __enter__(self) -> Self:
-        """Give itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End it."""
-        self.close()
 
 
 def answered(fetch: Fetch, sql: str, times: int) -> Answer:

@@ -48,8 +48,7 @@ final class Operation(
     } catch { case _: IOException | _: ReaderGone => } // nobody came, or has gone
     finally {
       socket.close()
-      // Spark remembers some groups that were cancelled: one whose statement has ended well would push others out.
-      if (!hasEnded) cancelJobs() else if (!context.isStopped) context.cancelJobsWithTag(tag)
+      cancelJobs()
     }
   }
 
@@ -61,11 +60,12 @@ final class Operation(
   }
 
   /** Also those that a thread of Spark's is about to submit: adaptive execution does so beside this thread, which
-    * may be interrupted before.
+    * may be interrupted before. Not of a statement that has ended well: Spark remembers some groups only, and it would
+    * push one out that was cancelled.
     */
   private def cancelJobs(): Unit = if (!context.isStopped) {
     context.cancelJobsWithTag(tag)
-    context.cancelJobGroupAndFutureJobs(tag)
+    if (!hasEnded) context.cancelJobGroupAndFutureJobs(tag)
   }
 
   private def write(writer: FrameWriter): Unit = {
