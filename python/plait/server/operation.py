@@ -150,13 +150,13 @@ class Operation:
     def read(self, offset: int = 0) -> Reading:
         """Begin to read: the schema, the batches from ``offset`` on, and the end.
 
-        Displaces the reader before.
+        Displaces the reader before; one who asks for what is not kept displaces nobody.
         """
         with self._changed:
+            self._rewind(offset)
             self._reader += 1
             reader = self._reader
             self.detached_since = None
-            self._rewind(offset)
             self._changed.notify_all()
         return Reading(self, reader)
 
