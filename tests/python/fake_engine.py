@@ -5,6 +5,7 @@ rows N        N batches of three rows each
 hang          nothing, until it is cancelled
 fail          a failure of a statement
 break         the connection to the JVM ends
+do            first of all: the columns come last, as those of a command
 never         the engine itself raises
 
 A stream is a program too, of which each step is a micro-batch: `rows N` has N rows, `fail` ends it
@@ -75,7 +76,10 @@ class FakeSource:
     closed: threading.Event = field(default_factory=threading.Event)
 
     def __iter__(self) -> Iterator[Frame]:
-        yield Columns(SCHEMA.serialize().to_pybytes())
+        columns = Columns(SCHEMA.serialize().to_pybytes())
+        is_command = self.statement.sql.startswith("do")
+        if not is_command:
+            yield columns
         rows = 0
         for step in self.statement.sql.split(";"):
             match step.split():
@@ -93,6 +97,8 @@ class FakeSource:
                     return
                 case ["break"]:
                     raise BrokenResult("The JVM is gone.")
+        if is_command:
+            yield columns
         yield Ended({"rows": rows, "bytes": rows * 8, "joins": []})
 
     def cancel(self) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import grpc
 import pytest
 from grpc import aio
@@ -10,8 +12,8 @@ from tests.python.fake_engine import SCHEMA, batch
 
 from plait._proto import plait_pb2
 from plait.client import RemoteError
-from plait.client.dialogue import FIRST_PAUSES, PAUSES, Dialogue
-from plait.server import messages
+from plait.client.dialogue import FIRST_PAUSES, PAUSES, Dialogue, Met
+from plait.server import messages, sentences
 from plait.server.failure import Failure, missing
 
 FIRST = plait_pb2.ExecuteRequest(session="s", sql="SELECT 1", operation="o")
@@ -28,9 +30,15 @@ def cut() -> grpc.RpcError:
     return aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, aio.Metadata(), aio.Metadata(), "cut")
 
 
-def said(failure: Failure) -> grpc.RpcError:
+def refused() -> grpc.RpcError:
+    """Nobody could be connected to."""
+    details = "failed to connect to all addresses; last error: UNKNOWN: Connection refused"
+    return aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, aio.Metadata(), aio.Metadata(), details)
+
+
+def said(failure: Failure, server: str = "one") -> grpc.RpcError:
     """The server itself refused."""
-    told = messages.status(failure, "o")
+    told = messages.status(failure, "o", server)
     packed = aio.Metadata(("grpc-status-details-bin", told.SerializeToString()))
     code = messages.STATUS[failure.kind]
     return aio.AioRpcError(code, aio.Metadata(), packed, told.message)
@@ -64,12 +72,81 @@ def test_the_answer_to_attach_is_taken_as_that_to_execute() -> None:
     assert (talk.schema, talk.batch) == (SCHEMA, batch(0))
 
 
-def test_a_statement_is_sent_again_only_where_the_server_never_saw_it() -> None:
+def meant_for(server: str) -> Dialogue:
+    """Begin, where that server has answered before."""
+    return Dialogue(
+        plait_pb2.ExecuteRequest.FromString(FIRST.SerializeToString()), "h:1", None, Met(server)
+    )
+
+
+def test_a_statement_is_sent_again_where_nobody_could_be_connected_to() -> None:
     talk = dialogue()
-    assert talk.after(said(missing("o")))[1] == FIRST
-    talk.take(COLUMNS)
-    with pytest.raises(RemoteError, match="has lost the operation"):
-        talk.after(said(missing("o")))
+    assert talk.after(refused())[1] == FIRST
+    assert isinstance(talk.after(cut())[1], plait_pb2.AttachRequest)
+    assert isinstance(talk.after(refused())[1], plait_pb2.AttachRequest)
+
+
+def test_a_statement_is_sent_again_where_the_server_that_was_meant_would_know_it() -> None:
+    talk = meant_for("one")
+    assert isinstance(talk.after(cut())[1], plait_pb2.AttachRequest)
+    request = talk.after(said(missing("o", 30.0)))[1]
+    assert isinstance(request, plait_pb2.ExecuteRequest)
+    assert (request.operation, request.server) == ("o", "one")
+
+
+@pytest.mark.parametrize(
+    ("meant", "remembered"),
+    [("", 30.0), ("another", 30.0), ("one", 0.0)],
+    ids=["nobody was meant", "another one was meant", "it may be forgotten"],
+)
+def test_a_statement_that_may_have_run_is_not_sent_again(meant: str, remembered: float) -> None:
+    talk = meant_for(meant)
+    talk.after(cut())
+    with pytest.raises(RemoteError, match="It may have run, or not") as caught:
+        talk.after(said(missing("o", remembered)))
+    assert (caught.value.condition, caught.value.operation) == ("OPERATION_NOT_FOUND", "o")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        plait_pb2.ExecuteResponse(progress={"stages": 1}),
+        COLUMNS,
+        (("plait-server", "one"),),
+    ],
+    ids=["progress", "columns", "initial metadata"],
+)
+def test_a_statement_that_a_server_has_known_is_not_sent_again(known: Any) -> None:
+    talk = meant_for("one")
+    if isinstance(known, tuple):
+        talk.hear(known)
+    else:
+        talk.take(known)
+    talk.after(cut())
+    with pytest.raises(RemoteError, match=r"has lost the operation|does not know the operation"):
+        talk.after(said(missing("o", 30.0)))
+
+
+def test_a_server_that_was_not_meant_is_from_then_on() -> None:
+    talk = meant_for("one")
+    request = talk.after(said(sentences.other_server(), "two"))[1]
+    assert isinstance(request, plait_pb2.ExecuteRequest)
+    assert request.server == "two"
+    assert talk.after(said(missing("o", 30.0), "two"))[1] == request
+
+
+def test_who_answers_nobody_says_that_the_statement_may_have_run() -> None:
+    talk = dialogue()
+    for _ in FIRST_PAUSES:
+        talk.after(cut())
+    with pytest.raises(RemoteError, match=r"No Plait server answers .* It may have run, or not"):
+        talk.after(refused())
+    talk = dialogue()
+    for _ in FIRST_PAUSES:
+        talk.after(refused())
+    with pytest.raises(RemoteError) as caught:
+        talk.after(refused())
+    assert "may have run" not in str(caught.value)
 
 
 def test_what_the_server_says_is_final() -> None:

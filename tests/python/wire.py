@@ -17,6 +17,7 @@ class Wire:
         self.port: int = self._listener.getsockname()[1]
         self.forwarded = 0
         self.cuts = 0
+        self.swallows = False  # what clients send
         self._ends: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -46,6 +47,8 @@ class Wire:
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
+                if self.swallows and source.getsockname()[1] == self.port:
+                    continue
                 target.sendall(data)
                 self.forwarded += len(data)
         for end in (source, target):

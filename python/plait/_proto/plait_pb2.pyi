@@ -68,7 +68,7 @@ OPERATION_STATE_FAILED: OperationState
 OPERATION_STATE_CANCELLED: OperationState
 
 class ExecuteRequest(_message.Message):
-    __slots__ = ("session", "sql", "named", "positional", "operation", "reattachable", "stack", "prepared")
+    __slots__ = ("session", "sql", "named", "positional", "operation", "reattachable", "stack", "prepared", "server")
     class NamedEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -84,6 +84,7 @@ class ExecuteRequest(_message.Message):
     REATTACHABLE_FIELD_NUMBER: _ClassVar[int]
     STACK_FIELD_NUMBER: _ClassVar[int]
     PREPARED_FIELD_NUMBER: _ClassVar[int]
+    SERVER_FIELD_NUMBER: _ClassVar[int]
     session: str
     sql: str
     named: _containers.MessageMap[str, Value]
@@ -92,7 +93,8 @@ class ExecuteRequest(_message.Message):
     reattachable: bool
     stack: bool
     prepared: str
-    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., operation: _Optional[str] = ..., reattachable: bool = ..., stack: bool = ..., prepared: _Optional[str] = ...) -> None: ...
+    server: str
+    def __init__(self, session: _Optional[str] = ..., sql: _Optional[str] = ..., named: _Optional[_Mapping[str, Value]] = ..., positional: _Optional[_Iterable[_Union[Value, _Mapping]]] = ..., operation: _Optional[str] = ..., reattachable: bool = ..., stack: bool = ..., prepared: _Optional[str] = ..., server: _Optional[str] = ...) -> None: ...
 
 class ExecuteResponse(_message.Message):
     __slots__ = ("operation", "schema", "batch", "progress", "finished")
@@ -692,16 +694,18 @@ class ServerInfoRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class ServerInfoResponse(_message.Message):
-    __slots__ = ("version", "spark_version", "scopes", "limits")
+    __slots__ = ("version", "spark_version", "scopes", "limits", "server")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     SPARK_VERSION_FIELD_NUMBER: _ClassVar[int]
     SCOPES_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
+    SERVER_FIELD_NUMBER: _ClassVar[int]
     version: str
     spark_version: str
     scopes: _containers.RepeatedScalarFieldContainer[str]
     limits: Limits
-    def __init__(self, version: _Optional[str] = ..., spark_version: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ...) -> None: ...
+    server: str
+    def __init__(self, version: _Optional[str] = ..., spark_version: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., server: _Optional[str] = ...) -> None: ...
 
 class Limits(_message.Message):
     __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes", "submitted_seconds", "submitted", "prepared", "streams", "stream_records", "subscriptions", "continuous_tables")
@@ -738,7 +742,7 @@ class Limits(_message.Message):
     def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ..., submitted_seconds: _Optional[float] = ..., submitted: _Optional[int] = ..., prepared: _Optional[int] = ..., streams: _Optional[int] = ..., stream_records: _Optional[int] = ..., subscriptions: _Optional[int] = ..., continuous_tables: bool = ...) -> None: ...
 
 class ErrorDetail(_message.Message):
-    __slots__ = ("condition", "sql_state", "parameters", "position", "operation", "stack")
+    __slots__ = ("condition", "sql_state", "parameters", "position", "operation", "stack", "server")
     class ParametersEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -752,13 +756,15 @@ class ErrorDetail(_message.Message):
     POSITION_FIELD_NUMBER: _ClassVar[int]
     OPERATION_FIELD_NUMBER: _ClassVar[int]
     STACK_FIELD_NUMBER: _ClassVar[int]
+    SERVER_FIELD_NUMBER: _ClassVar[int]
     condition: str
     sql_state: str
     parameters: _containers.ScalarMap[str, str]
     position: Position
     operation: str
     stack: str
-    def __init__(self, condition: _Optional[str] = ..., sql_state: _Optional[str] = ..., parameters: _Optional[_Mapping[str, str]] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., operation: _Optional[str] = ..., stack: _Optional[str] = ...) -> None: ...
+    server: str
+    def __init__(self, condition: _Optional[str] = ..., sql_state: _Optional[str] = ..., parameters: _Optional[_Mapping[str, str]] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., operation: _Optional[str] = ..., stack: _Optional[str] = ..., server: _Optional[str] = ...) -> None: ...
 
 class Position(_message.Message):
     __slots__ = ("line", "column", "start", "stop", "fragment")

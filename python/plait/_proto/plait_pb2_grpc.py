@@ -124,7 +124,8 @@ class PlaitServiceServicer(object):
 
     def Execute(self, request, context):
         """Runs one statement and streams its result: first the schema, then batches, progress in between,
-        counters last. A client that reads slowly slows the query down; nothing is stored for it.
+        counters last. A client that reads slowly slows the query down; nothing is stored for it. As soon as the server
+        knows the operation it says so by its initial metadata: `plait-server` is its incarnation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

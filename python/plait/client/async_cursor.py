@@ -116,7 +116,10 @@ class AsyncCursor(Reading, AsyncClosing):
 
     async def _has_read(self) -> bool:
         try:
-            self._take(await anext(aiter(self._call)))
+            message = await anext(aiter(self._call))
+            if not self._dialogue.is_known:
+                self._dialogue.hear(await self._call.initial_metadata())
+            self._take(message)
             return True
         except StopAsyncIteration:
             raise broken_off() from None

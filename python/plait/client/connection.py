@@ -7,6 +7,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from plait.client.call import PATIENCE, check, metadata
+from plait.client.dialogue import Met
 from plait.client.reading import Told
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Connection:
         self.timeout = timeout
         self.progress = progress
         self._metadata = metadata(token)
+        self._met = Met()
 
     @property
     def _patience(self) -> float:
@@ -49,4 +51,5 @@ class Connection:
             address=self.address,
             timeout=self.timeout if timeout is None else timeout,
             progress=self.progress,
+            met=self._met,
         )

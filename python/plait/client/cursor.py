@@ -95,7 +95,10 @@ class Cursor(Reading, Closing):
         # Invariant: what has come has been given, each batch once.
         while not self._closed:
             try:
-                self._take(next(self._call))
+                message = next(self._call)
+                if not self._dialogue.is_known:
+                    self._dialogue.hear(self._call.initial_metadata())
+                self._take(message)
                 return True
             except StopIteration:
                 raise broken_off() from None

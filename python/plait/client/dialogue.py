@@ -5,8 +5,11 @@
     Attach, offset 2 ->   <- schema, batch 2, finished
 
 1. A broken connection is taken up again where it broke, each row coming once: the statement is not
-   run a second time. Only where the server never saw the first call is that sent again.
-2. What the server itself says is final: nothing is tried again.
+   run a second time. The first call is sent again only if it never came to a server, and that is
+   known in three cases: nobody could be connected to; a server says that the call was meant for
+   another one, and refuses it; or the one that it was meant for does not know the operation, and
+   would, had the call come since it was sent. Otherwise the error says that it may have run.
+2. What else the server itself says is final: nothing is tried again.
 3. After each further attempt the pause is longer, and after the last the error stands; an answer
    begins the pauses anew.
 
@@ -18,8 +21,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 
@@ -40,6 +44,25 @@ FIRST_PAUSES = PAUSES[:3]
 
 Request = plait_pb2.ExecuteRequest | plait_pb2.AttachRequest
 
+# What is said where a statement was sent, and nobody can tell what became of it.
+UNKNOWN = (
+    "It may have run, or not, or in part: a query can be run again, of a command look first what "
+    "it has done."
+)
+
+# The initial metadata by which a server that knows an operation tells its incarnation.
+SERVER = "plait-server"
+
+# How gRPC begins to tell that no connection was made, so that the call is still here.
+NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
+
+
+@dataclass
+class Met:
+    """The server that has answered a client's statements last, by its incarnation; "" for none."""
+
+    server: str = ""
+
 
 class Dialogue:
     """Where one statement is: what has come of its result, and what is to be sent next.
@@ -47,9 +70,15 @@ class Dialogue:
     ``schema`` and ``finished`` stay once they have come.
     """
 
-    def __init__(self, request: Request, address: str, timeout: float | None) -> None:
-        """Begin; ``request`` is to be sent first, the deadline is ``timeout`` seconds from now."""
+    def __init__(
+        self, request: Request, address: str, timeout: float | None, met: Met | None = None
+    ) -> None:
+        """Begin; ``request`` is to be sent first, the deadline is ``timeout`` seconds from now.
+
+        ``met`` is read and kept up to date; it is that of all statements of a client.
+        """
         self.request = request
+        self.is_known = False  # to a server, as an operation
         self.schema: pa.Schema | None = None
         self.batch: pa.RecordBatch | None = None
         self.progress: plait_pb2.Progress | None = None
@@ -58,6 +87,9 @@ class Dialogue:
         self._end = None if timeout is None else time.monotonic() + timeout
         self._pauses = iter(FIRST_PAUSES)
         self._next = 0  # the offset of the first batch that has not come
+        self._met = met or Met()
+        self._may_have_come = False  # to a server
+        self._mean_who_was_met()
 
     @property
     def id(self) -> str:
@@ -79,9 +111,17 @@ class Dialogue:
         """What tells the server that nothing more is asked for."""
         return plait_pb2.CancelRequest(session=self.request.session, operation=self.id)
 
+    def hear(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
+        """Take in the initial metadata of an answer: a server that tells of itself knows it."""
+        for name, value in metadata or ():
+            if name == SERVER:
+                self.is_known = True
+                self._met.server = str(value)
+
     def take(self, message: plait_pb2.ExecuteResponse | plait_pb2.AttachResponse) -> None:
         """Take in what has come: ``batch`` and ``progress`` are those of this message, if any."""
         self._pauses = iter(PAUSES)
+        self.is_known = True
         self.batch = self.progress = None
         if isinstance(message, plait_pb2.AttachResponse):
             message = message.response
@@ -101,14 +141,12 @@ class Dialogue:
 
         Raises ``RemoteError`` where the failure is final.
         """
+        self.hear(cast("grpc.Call", error).initial_metadata())
         pause = next(self._pauses, None)
-        if pause is None or not self._may_go_on(error):
+        request = None if pause is None else self._next_request(error)
+        if pause is None or request is None:
             raise self._failure(error) from None
-        if _is_unknown(error):
-            return pause, self.request
-        return pause, plait_pb2.AttachRequest(
-            session=self.request.session, operation=self.id, next_offset=self._next
-        )
+        return pause, request
 
     def counters(self) -> dict[str, Any]:
         """Tell what was counted; known at the end."""
@@ -116,22 +154,81 @@ class Dialogue:
             raise PlaitError("The result has not been read to its end; what is counted comes last.")
         return counted(self.finished)
 
-    def _may_go_on(self, error: grpc.RpcError) -> bool:
-        detail = detail_of(error)
-        if detail is not None:
-            is_new = self.is_owner and self.schema is None
-            return is_new and detail.condition in ("OPERATION_NOT_FOUND", "OPERATION_EXISTS")
-        return bool(error.code() == grpc.StatusCode.UNAVAILABLE)
+    def _next_request(self, error: grpc.RpcError) -> Request | None:
+        """Say what to send after an error; None where that is final."""
+        if (detail := detail_of(error)) is not None:
+            return self._after_words(detail) if self._is_new else None
+        if error.code() != grpc.StatusCode.UNAVAILABLE:
+            return None
+        if self._is_new and not self._may_have_come and _is_not_connected(error):
+            return self.request
+        self._may_have_come = True
+        return self._attaching
+
+    def _after_words(self, detail: plait_pb2.ErrorDetail) -> Request | None:
+        """Say what to send after a server has spoken of a statement that none is known to have."""
+        match detail.condition:
+            case "OPERATION_EXISTS":
+                self.is_known = True
+                return self._attaching
+            case "OPERATION_NOT_FOUND":
+                return self.request if self._has_never_come(detail) else None
+            case "OTHER_SERVER":
+                self._met.server = detail.server
+                self._mean_who_was_met()
+                return self.request
+        return None
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether no server is known to have the statement."""
+        return self.is_owner and not self.is_known
+
+    @property
+    def _attaching(self) -> plait_pb2.AttachRequest:
+        return plait_pb2.AttachRequest(
+            session=self.request.session, operation=self.id, next_offset=self._next
+        )
+
+    def _mean_who_was_met(self) -> None:
+        # Invariant: no server but the one that is meant has taken the statement.
+        if isinstance(self.request, plait_pb2.ExecuteRequest):
+            self.request.server = self._met.server
+            self._sent = time.monotonic()
+
+    def _has_never_come(self, detail: plait_pb2.ErrorDetail) -> bool:
+        """Whether a server that does not know the operation proves that none has taken it."""
+        if not isinstance(self.request, plait_pb2.ExecuteRequest):
+            return False
+        is_meant = bool(detail.server) and detail.server == self.request.server
+        remembered = float(detail.parameters.get("remembered_seconds", "0"))
+        return is_meant and time.monotonic() - self._sent < remembered
 
     def _failure(self, error: grpc.RpcError) -> RemoteError:
-        if self.schema is None or not _is_unknown(error):
-            return from_rpc(error, self._address)
+        made = from_rpc(error, self._address)
+        if not self.is_owner:
+            return made
+        if made.condition == "OPERATION_NOT_FOUND" and self.schema is not None:
+            return self._lost(
+                made,
+                "The server has lost the operation in the middle of its result: it was restarted, "
+                "or nobody was connected for longer than it waits. Run the statement again if it "
+                "was a query; a command has run.",
+            )
+        if made.condition == "OPERATION_NOT_FOUND" and (self.is_known or self._may_have_come):
+            return self._lost(
+                made,
+                "The connection broke, and the server that answers now does not know the "
+                "operation: it was restarted, or is another one, or nobody was connected for "
+                f"longer than it waits. {UNKNOWN}",
+            )
+        if made.status == "UNAVAILABLE" and not made.condition and self._may_have_come:
+            return self._lost(made, f"{made} The statement had been sent. {UNKNOWN}")
+        return made
+
+    def _lost(self, error: RemoteError, message: str) -> RemoteError:
         return RemoteError(
-            "The server has lost the operation in the middle of its result: it was restarted, "
-            "or nobody was connected for longer than it waits. Run the statement again.",
-            status=error.code().name,
-            condition="OPERATION_NOT_FOUND",
-            operation=self.id,
+            message, status=error.status, condition=error.condition, operation=self.id
         )
 
 
@@ -165,7 +262,6 @@ def polars_of(table: pa.Table) -> Any:
     return polars.from_arrow(table)
 
 
-def _is_unknown(error: grpc.RpcError) -> bool:
-    """Whether the server does not know the operation."""
-    detail = detail_of(error)
-    return detail is not None and detail.condition == "OPERATION_NOT_FOUND"
+def _is_not_connected(error: grpc.RpcError) -> bool:
+    """Whether no connection was made, so that nothing was sent."""
+    return (error.details() or "").startswith(NOT_CONNECTED)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack
 
 from plait._proto import plait_pb2
-from plait.client.dialogue import Dialogue, Request
+from plait.client.dialogue import Dialogue, Met, Request
 from plait.client.progress import ProgressLine, Show
 
 Metadata = tuple[tuple[str, str], ...]
@@ -22,6 +22,7 @@ class Told(TypedDict):
     address: str
     timeout: float | None
     progress: Show
+    met: Met
 
 
 class Reading:
@@ -31,7 +32,7 @@ class Reading:
         """Send the statement, or attach to the operation of the request."""
         self._stub = stub
         self._metadata = told["metadata"]
-        self._dialogue = Dialogue(request, told["address"], told["timeout"])
+        self._dialogue = Dialogue(request, told["address"], told["timeout"], told["met"])
         self._line = ProgressLine(told["progress"])
         self._closed = False
         self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same

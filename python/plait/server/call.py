@@ -7,9 +7,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import grpc
 from grpc_status import rpc_status
 
 from plait.server import messages
@@ -19,8 +20,6 @@ from plait.server.failure import Failure
 from plait.server.parameters import WithStatement, parameters
 
 if TYPE_CHECKING:
-    import grpc
-
     from plait.server.config import Config
     from plait.server.registry import Registry
     from plait.server.tally import Tally
@@ -31,13 +30,19 @@ log = logging.getLogger("plait.server")
 # deadline as many years.
 FAR_AWAY = 10 * 365 * 24 * 3600.0
 
+# The initial metadata by which a server tells its incarnation.
+SERVER = "plait-server"
+
 
 class Call:
     """One call: its failures become gRPC statuses, in this place alone."""
 
-    def __init__(self, context: grpc.ServicerContext, name: str, tally: Tally) -> None:
-        """Take up the call of that name."""
+    def __init__(
+        self, context: grpc.ServicerContext, name: str, tally: Tally, incarnation: str
+    ) -> None:
+        """Take up the call of that name, at the server of that incarnation."""
         self.operation = ""
+        self._incarnation = incarnation
         self._context = context
         self._name = name
         self._tally = tally
@@ -48,6 +53,11 @@ class Call:
         """React when the call has ended, however; at once if it has."""
         if not self._context.add_callback(react):
             react()
+
+    def say_who(self) -> None:
+        """Tell the client at once which server has taken the call up, and that it has."""
+        with suppress(grpc.RpcError):  # the client has gone
+            self._context.send_initial_metadata(((SERVER, self._incarnation),))
 
     def __enter__(self) -> Call:
         return self
@@ -67,7 +77,7 @@ class Call:
 
     def _abort(self, failure: Failure) -> NoReturn:
         self._tally.failed(failure.kind)
-        told = messages.status(failure, self.operation)
+        told = messages.status(failure, self.operation, self._incarnation)
         self._context.abort_with_status(rpc_status.to_status(told))
         raise AssertionError
 
@@ -83,7 +93,7 @@ class Calls:
         self._desks = threading.BoundedSemaphore(config.server.running)
 
     def _call(self, context: grpc.ServicerContext, name: str) -> Call:
-        return Call(context, name, self._registry.tally)
+        return Call(context, name, self._registry.tally, self._registry.incarnation)
 
     def _caller(self, context: grpc.ServicerContext) -> Caller:
         metadata = {name: str(value) for name, value in context.invocation_metadata()}

@@ -12,6 +12,7 @@
 | unauthenticated | UNAUTHENTICATED | no token, or one that the server does not know |
 | missing | NOT_FOUND | there is no such operation |
 | exists | ALREADY_EXISTS | there is one of that id already |
+| other | FAILED_PRECONDITION | the request is meant for another server |
 | behind | OUT_OF_RANGE | the batch that is asked for is not kept any more |
 | displaced | ABORTED | another call reads the operation now |
 | ending | UNAVAILABLE | the server is shutting down |
@@ -76,11 +77,12 @@ def request(message: str) -> Failure:
     return Failure("request", "INVALID_REQUEST", message)
 
 
-def missing(operation: str) -> Failure:
-    """Say that there is no such operation, to this caller."""
+def missing(operation: str, remembered_seconds: float) -> Failure:
+    """Say that there is no such operation, to this caller, and how long one is known at least."""
     return Failure(
         "missing",
         "OPERATION_NOT_FOUND",
         f"There is no operation {operation!r} in this session: it never began here, it was ended "
         "and forgotten, or the server has been restarted.",
+        parameters={"remembered_seconds": f"{remembered_seconds:g}"},
     )

@@ -38,6 +38,7 @@ STATUS = {
     "unauthenticated": grpc.StatusCode.UNAUTHENTICATED,
     "missing": grpc.StatusCode.NOT_FOUND,
     "exists": grpc.StatusCode.ALREADY_EXISTS,
+    "other": grpc.StatusCode.FAILED_PRECONDITION,
     "behind": grpc.StatusCode.OUT_OF_RANGE,
     "displaced": grpc.StatusCode.ABORTED,
     "ending": grpc.StatusCode.UNAVAILABLE,
@@ -119,10 +120,10 @@ def limits(server: Server) -> plait_pb2.Limits:
     )
 
 
-def status(failure: Failure, operation: str) -> status_pb2.Status:
-    """Convert a failure into the status that a call ends with."""
+def status(failure: Failure, operation: str, server: str = "") -> status_pb2.Status:
+    """Convert a failure into the status that a call to the server of that incarnation ends with."""
     packed = any_pb2.Any()
-    packed.Pack(detail(failure, operation))
+    packed.Pack(detail(failure, operation, server))
     code = code_pb2.Code.Value(STATUS[failure.kind].name)
     return status_pb2.Status(code=code, message=sentence(failure), details=[packed])
 
@@ -132,13 +133,14 @@ def sentence(failure: Failure) -> str:
     return _short(failure.message, MESSAGE)
 
 
-def detail(failure: Failure, operation: str) -> plait_pb2.ErrorDetail:
+def detail(failure: Failure, operation: str, server: str = "") -> plait_pb2.ErrorDetail:
     """Tell what the message leaves out, as much as there is room for."""
     told = plait_pb2.ErrorDetail(
         condition=failure.condition,
         sql_state=failure.sql_state,
         parameters=_some(failure.parameters),
         operation=operation,
+        server=server,
         stack=_short(failure.stack, STACK),
     )
     if failure.place is not None:

@@ -40,6 +40,8 @@ class OperationCalls(Calls):
             caller = self._caller(context)
             session = messages.session_name(request.session)
             call.operation = messages.new_name("operation", request.operation)
+            if request.server not in ("", self._registry.incarnation):
+                raise sentences.other_server()
             statement = self._runnable(caller, call.operation, request)
             yield from self._execute(call, caller, session, statement, request.reattachable)
 
@@ -56,6 +58,7 @@ class OperationCalls(Calls):
         )
         reading = operation.read()
         call.when_gone(lambda: _let_go(operation, reading, reattachable))
+        call.say_who()
         _log("execute", caller, session, operation)
         try:
             if self._registry.wait_for_place(operation):
@@ -120,6 +123,7 @@ class OperationCalls(Calls):
             operation = self._find(call, self._caller(context), request)
             reading = operation.read(request.next_offset)
             call.when_gone(reading.close)
+            call.say_who()
             for response in self._responses(reading, operation):
                 yield plait_pb2.AttachResponse(response=response)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -49,6 +50,7 @@ class Registry(Generic[S]):
     ) -> None:
         """Begin with nothing; ``open_session`` makes what statements run in."""
         self.tally = Tally()
+        self.incarnation = uuid.uuid4().hex
         self._limits = limits
         self._changed = threading.Condition()
         self._sessions = Sessions(limits, open_session, close_session)
@@ -160,7 +162,7 @@ class Registry(Generic[S]):
         with self._changed:
             found = self._sessions.find(caller, session)
             if found is None or operation not in found.operations:
-                raise missing(operation)
+                raise missing(operation, self._limits.reattach_seconds)
             found.used = time.monotonic()
             return found.operations[operation]
 

@@ -28,6 +28,16 @@ def past_deadline() -> Failure:
     return Failure("deadline", "DEADLINE_EXCEEDED", "The deadline of the call has passed.")
 
 
+def other_server() -> Failure:
+    """Say that the request is meant for another server."""
+    return Failure(
+        "other",
+        "OTHER_SERVER",
+        "The request names another server: this one was started since, or is another one. It has "
+        "run nothing.",
+    )
+
+
 def operation_exists(operation: str) -> Failure:
     """Say that the id is taken."""
     return Failure(

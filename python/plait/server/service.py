@@ -33,4 +33,5 @@ class PlaitService(
                 spark_version=spark_version,
                 scopes=caller.scopes,
                 limits=messages.limits(self._config.server),
+                server=self._registry.incarnation,
             )
