@@ -11,7 +11,8 @@ never         the engine itself raises
 A stream is a program too, of which each step is a micro-batch: `rows N` has N rows, `fail` ends it
 with a failure; behind the last step it ends, unless that is `wait`.
 
-Validated, `fail` fails, `never` raises, `do` is a command; each word with a colon is a parameter.
+Validated, `stay` waits until ``engine.go`` is set, `fail` fails, `never` raises, `do` is a command;
+each word with a colon is a parameter.
 The catalog has 250 tables, `t000` to `t249`.
 """
 
@@ -197,6 +198,7 @@ class FakeEngine:
     sessions: int = 0
     closed: list[int] = field(default_factory=list)
     looked_at: list[Statement | Wanted] = field(default_factory=list)
+    go: threading.Event = field(default_factory=threading.Event)
 
     def open_session(self) -> int:
         self.sessions += 1
@@ -239,6 +241,8 @@ class FakeEngine:
         if "never" in statement.sql:
             raise RuntimeError("the engine is broken")
         self.looked_at.append(statement)
+        if "stay" in statement.sql:
+            self.go.wait(10)
         if "fail" in statement.sql:
             raise from_json(FAILURE)
 

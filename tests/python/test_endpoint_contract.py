@@ -43,6 +43,7 @@ CALM = {
 
 LIMITS = {
     "sessions": 100_000,
+    "caller_sessions": 100_000,
     "reattach_seconds": 0.5,
     "submitted_seconds": 0.5,
     "submitted": 100_000,

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from tests.python.endpoint import Start, endpoints, until
+from tests.python.wire import Wire
 
 from plait.client import RemoteError
 
@@ -89,11 +90,11 @@ def test_a_cancelled_operation_ends_its_jobs_within_a_second(start: Start) -> No
 
 def test_an_operation_whose_client_has_gone_ends_after_the_time_of_grace(start: Start) -> None:
     endpoint = start(reattach_seconds=0.5)
-    client = endpoint.client()
-    cursor = client.sql("rows 1; hang")
+    wire = Wire(endpoint.port)
+    cursor = endpoint.client(port=wire.port).sql("rows 1; hang")
     next(cursor.batches())
     source = endpoint.source
-    client.close()
+    wire.close()
     assert not source.cancelled.wait(0.2)
     assert source.cancelled.wait(2.0)
     assert until(lambda: not endpoint.operations)
@@ -110,15 +111,6 @@ def test_a_session_lives_while_it_is_used_and_ends_when_it_is_idle(start: Start)
     assert endpoint.engine.closed == [1]
     list(client.sql("rows 1"))
     assert endpoint.engine.sessions == 2
-
-
-def test_more_sessions_than_the_server_takes_are_refused(start: Start) -> None:
-    endpoint = start(sessions=2)
-    for name in ("a", "b", "a"):
-        list(endpoint.client(session=name).sql("rows 1"))
-    with pytest.raises(RemoteError, match="2 sessions open") as caught:
-        list(endpoint.client(session="c").sql("rows 1"))
-    assert caught.value.status == "RESOURCE_EXHAUSTED"
 
 
 def test_a_stopping_server_lets_operations_end_and_cancels_those_that_do_not(

@@ -47,7 +47,7 @@ MIXED: Sequence[tuple[str, Callable[[int], int]]] = (
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observed]:
     folder = tmp_path_factory.mktemp("server")
-    limits = {"session_seconds": 1.0, "reattach_seconds": 1.0, "subscriptions": 8}
+    limits = {"reattach_seconds": 1.0, "subscriptions": 8}  # of sessions as they are everywhere
     arguments = ("--state", str(folder / "state"), "--scopes", "read,stream,admin")
     server = Observed(folder, *arguments, **limits)
     start = server.footprint()
@@ -191,7 +191,7 @@ def test_clients_that_leave_in_the_middle_of_a_result_leave_nothing(server: Obse
 def test_clients_that_are_killed_leave_nothing(server: Observed, tmp_path: Path, ends: str) -> None:
     program = (
         "import sys, time; from plait.client import Client\n"
-        f"client = Client({server.address!r})\nheld = {ends}\n"
+        f"client = Client({server.address!r}, session='killed')\nheld = {ends}\n"
         "print('there', flush=True); time.sleep(600)"
     )
     with server.client() as client:
@@ -215,6 +215,8 @@ def test_clients_that_are_killed_leave_nothing(server: Observed, tmp_path: Path,
         assert watched.stop().state == "stopped"
         watched.stop()
     server.rests(f"killed: {ends[:20]}")
+    with server.client(session="killed") as heir:
+        heir.close_session()
 
 
 def test_in_the_end_heap_threads_sessions_and_views_are_back_where_they_were(

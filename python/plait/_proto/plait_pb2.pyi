@@ -455,6 +455,16 @@ class UnprepareResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
+class CloseSessionRequest(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    def __init__(self, session: _Optional[str] = ...) -> None: ...
+
+class CloseSessionResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class CatalogRequest(_message.Message):
     __slots__ = ("session", "catalog", "database", "pattern", "page_size", "page_token")
     SESSION_FIELD_NUMBER: _ClassVar[int]

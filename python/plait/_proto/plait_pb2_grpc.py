@@ -86,6 +86,11 @@ class PlaitServiceStub(object):
                 request_serializer=plait_dot_v1_dot_plait__pb2.UnprepareRequest.SerializeToString,
                 response_deserializer=plait_dot_v1_dot_plait__pb2.UnprepareResponse.FromString,
                 _registered_method=True)
+        self.CloseSession = channel.unary_unary(
+                '/plait.v1.PlaitService/CloseSession',
+                request_serializer=plait_dot_v1_dot_plait__pb2.CloseSessionRequest.SerializeToString,
+                response_deserializer=plait_dot_v1_dot_plait__pb2.CloseSessionResponse.FromString,
+                _registered_method=True)
         self.Catalog = channel.unary_unary(
                 '/plait.v1.PlaitService/Catalog',
                 request_serializer=plait_dot_v1_dot_plait__pb2.CatalogRequest.SerializeToString,
@@ -198,6 +203,14 @@ class PlaitServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CloseSession(self, request, context):
+        """Ends a session, with its views, variables, settings and prepared statements, and cancels what Execute runs in it.
+        What was submitted, and streams, go on; the session is there for those until they are forgotten.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Catalog(self, request, context):
         """Tables and views with their columns, a page at a time, ordered by catalog, database and name; the session's own
         temporary views first.
@@ -298,6 +311,11 @@ def add_PlaitServiceServicer_to_server(servicer, server):
                     servicer.Unprepare,
                     request_deserializer=plait_dot_v1_dot_plait__pb2.UnprepareRequest.FromString,
                     response_serializer=plait_dot_v1_dot_plait__pb2.UnprepareResponse.SerializeToString,
+            ),
+            'CloseSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.CloseSession,
+                    request_deserializer=plait_dot_v1_dot_plait__pb2.CloseSessionRequest.FromString,
+                    response_serializer=plait_dot_v1_dot_plait__pb2.CloseSessionResponse.SerializeToString,
             ),
             'Catalog': grpc.unary_unary_rpc_method_handler(
                     servicer.Catalog,
@@ -601,6 +619,33 @@ class PlaitService(object):
             '/plait.v1.PlaitService/Unprepare',
             plait_dot_v1_dot_plait__pb2.UnprepareRequest.SerializeToString,
             plait_dot_v1_dot_plait__pb2.UnprepareResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CloseSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/plait.v1.PlaitService/CloseSession',
+            plait_dot_v1_dot_plait__pb2.CloseSessionRequest.SerializeToString,
+            plait_dot_v1_dot_plait__pb2.CloseSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

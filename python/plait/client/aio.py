@@ -11,6 +11,7 @@ A task that is cancelled while it reads a cursor cancels the cursor's operation.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Unpack
 
 import grpc
@@ -22,7 +23,7 @@ from plait.client.async_cursor import AsyncCursor
 from plait.client.async_questions import AsyncQuestions
 from plait.client.async_statements import AsyncPrepared, AsyncSubmitted
 from plait.client.async_stream import AsyncStream
-from plait.client.call import Parameters, of_words, options, request
+from plait.client.call import GOODBYE, Parameters, of_words, options, request
 from plait.client.closing import AsyncClosing
 from plait.client.connection import Connection
 from plait.client.failure import from_rpc
@@ -51,8 +52,9 @@ __all__ = [
 class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
     """Runs SQL on a Plait server, in one event loop; its tasks may share it.
 
-    Temporary views, variables and settings live in the client's session, on the server, until it
-    has been idle for the server's time-out. To be closed, or used in an `async with`.
+    Temporary views, variables and settings live in the client's session, on the server. One that
+    has no name ends with the client, one with a name when it has been idle for the server's
+    time-out. To be closed, or used in an `async with`.
     """
 
     def __init__(  # noqa: PLR0913 - a client's settings, by name
@@ -122,6 +124,7 @@ class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
         return AsyncCursor(self._stub, request, farewells=self._farewells, **self._told(timeout))
 
     async def _ask(self, question: Question[T]) -> T:
+        self._calls()
         call = getattr(self._stub, question.method)
         try:
             answer = await call(question.request, metadata=self._metadata, timeout=self._patience)
@@ -130,8 +133,18 @@ class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
         return question.read(answer)
 
     async def close(self) -> None:
-        """Close the connection; statements that still run are cancelled by the server."""
+        """Close the connection; statements that still run are cancelled by the server.
+
+        The session ends too, unless it has a name. What was submitted, and streams, go on.
+        """
+        if self._closed:
+            return
+        self._closed = True
         await asyncio.gather(*(call.code() for call in self._farewells))
+        if self._owes_farewell:
+            goodbye = asked.close_session(self.session).request
+            with suppress(grpc.RpcError):  # the server finds out by itself
+                await self._stub.CloseSession(goodbye, metadata=self._metadata, timeout=GOODBYE)
         await self._channel.close()
 
 

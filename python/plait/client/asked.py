@@ -67,6 +67,12 @@ def unprepare(session: str, prepared: str) -> Question[None]:
     return Question("Unprepare", request, _nothing)
 
 
+def close_session(session: str) -> Question[None]:
+    """End a session."""
+    request = plait_pb2.CloseSessionRequest(session=session)
+    return Question("CloseSession", request, _nothing)
+
+
 def submit(
     session: str, parameters: Parameters, *, text: str = "", prepared: str = ""
 ) -> Question[str]:

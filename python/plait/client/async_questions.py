@@ -60,6 +60,14 @@ class AsyncQuestions(ABC):
         question = asked.prepare(self.session, text, of_words(positional, named))
         return AsyncPrepared(self, *await self._ask(question))
 
+    async def close_session(self) -> None:
+        """End the session with its views, variables and settings; the next call opens it anew.
+
+        What was submitted, and streams, go on. A client whose session has no name does this when it
+        is closed.
+        """
+        await self._ask(asked.close_session(self.session))
+
     async def catalog(
         self, pattern: str = "", *, database: str = "", catalog: str = ""
     ) -> list[Table]:

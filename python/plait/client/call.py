@@ -25,6 +25,9 @@ KEEPALIVE = 20_000
 # Seconds for the answer to a question, if the client has no time-out of its own.
 PATIENCE = 60.0
 
+# Seconds that a client that is closed waits for the end of its session.
+GOODBYE = 2.0
+
 Parameters = Mapping[str, object] | Sequence[object]
 
 # The messages that take the values of parameters.

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Unpack
 
 import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.client import asked
-from plait.client.call import Parameters, of_words, options, request
+from plait.client.call import GOODBYE, Parameters, of_words, options, request
 from plait.client.closing import Closing
 from plait.client.connection import Connection
 from plait.client.cursor import Cursor, await_farewells
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 class Client(Connection, Questions, Closing):
     """Runs SQL on a Plait server; threads may share it.
 
-    Temporary views, variables and settings live in the client's session, on the server, until it
-    has been idle for the server's time-out. To be closed, or used in a `with`.
+    Temporary views, variables and settings live in the client's session, on the server. One that
+    has no name ends with the client, one with a name when it has been idle for the server's
+    time-out. To be closed, or used in a `with`.
     """
 
     def __init__(  # noqa: PLR0913 - a client's settings, by name
@@ -105,6 +107,7 @@ class Client(Connection, Questions, Closing):
         return Cursor(self._stub, request, **self._told(timeout))
 
     def _ask(self, question: Question[T]) -> T:
+        self._calls()
         call = getattr(self._stub, question.method)
         try:
             answer = call(question.request, metadata=self._metadata, timeout=self._patience)
@@ -113,8 +116,18 @@ class Client(Connection, Questions, Closing):
         return question.read(answer)
 
     def close(self) -> None:
-        """Close the connection; statements that still run are cancelled by the server."""
+        """Close the connection; statements that still run are cancelled by the server.
+
+        The session ends too, unless it has a name. What was submitted, and streams, go on.
+        """
+        if self._closed:
+            return
+        self._closed = True
         await_farewells(self._stub)
+        if self._owes_farewell:
+            goodbye = asked.close_session(self.session).request
+            with suppress(grpc.RpcError):  # the server finds out by itself
+                self._stub.CloseSession(goodbye, metadata=self._metadata, timeout=GOODBYE)
         self._channel.close()
 
 

@@ -38,14 +38,22 @@ class Connection:
         self.progress = progress
         self._metadata = metadata(token)
         self._met = Met()
+        self._owes_farewell = False  # the session is its own, and may be open
+        self._made_session = session is None
+        self._closed = False
 
     @property
     def _patience(self) -> float:
         """The seconds for the answer to a question."""
         return self.timeout or PATIENCE
 
+    def _calls(self) -> None:
+        """Keep in mind that a call goes to the server, which may open the session."""
+        self._owes_farewell = self._made_session
+
     def _told(self, timeout: float | None) -> Told:
         """Give what a cursor is told beside its request."""
+        self._calls()
         return Told(
             metadata=self._metadata,
             address=self.address,

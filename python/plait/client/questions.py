@@ -59,6 +59,14 @@ class Questions(ABC):
         question = asked.prepare(self.session, text, of_words(positional, named))
         return Prepared(self, *self._ask(question))
 
+    def close_session(self) -> None:
+        """End the session with its views, variables and settings; the next call opens it anew.
+
+        What was submitted, and streams, go on. A client whose session has no name does this when it
+        is closed.
+        """
+        self._ask(asked.close_session(self.session))
+
     def catalog(self, pattern: str = "", *, database: str = "", catalog: str = "") -> list[Table]:
         """Tell of the tables and views whose names are like ``pattern``, all if it is empty.
 

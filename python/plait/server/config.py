@@ -28,8 +28,8 @@ from plait.errors import PlaitError
 SCOPES = ("read", "stream", "admin")
 
 AT_LEAST_ONE = (
-    *("running", "sessions", "submitted", "prepared", "streams", "stream_records"),
-    *("subscriptions", "batch_bytes", "message_bytes"),
+    *("running", "sessions", "caller_sessions", "submitted", "prepared", "prepared_bytes"),
+    *("streams", "stream_records", "subscriptions", "batch_bytes", "message_bytes"),
 )
 
 # What a client may SET in its session, beside what the guard in the JVM allows by itself.
@@ -46,8 +46,9 @@ class Server:
     ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
     ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
     ``message_bytes`` (of a gRPC message). ``rows`` and ``bytes`` bound a result, ``running`` and
-    ``queued`` the operations of all clients, ``sessions`` the sessions, ``submitted`` the submitted
-    operations of a caller, ``prepared`` the prepared statements of a session, ``streams`` the
+    ``queued`` the operations of all clients, ``sessions`` and ``caller_sessions`` the sessions of
+    all callers and of one, ``submitted`` the submitted operations of a caller, ``prepared`` and
+    ``prepared_bytes`` the prepared statements of a session and their text, ``streams`` the
     streams of a caller that run, ``stream_records`` the records of its progress that are kept of
     each, ``subscriptions`` the calls that wait for such records. ``state`` is the folder of
     continuous tables, which executors see too; without one there are none. Prometheus finds its
@@ -59,11 +60,13 @@ class Server:
     running: int = 8
     queued: int = 64
     sessions: int = 256
+    caller_sessions: int = 128
     rows: int = 0
     bytes: int = 0
     queue_seconds: float = 60.0
     submitted: int = 32
     prepared: int = 64
+    prepared_bytes: int = 4 << 20
     reattach_seconds: float = 30.0
     submitted_seconds: float = 3600.0
     session_seconds: float = 1800.0

@@ -7,7 +7,9 @@
 2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
    ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
    results are held, the rows of the oldest go earlier.
-3. A session that has had no operation for ``session_seconds`` ends.
+3. A session that has had nothing to do for ``session_seconds`` ends. There are at most
+   ``sessions``, and ``caller_sessions`` of one caller: a new one takes the place of the one that
+   has been idle longest.
 4. A caller finds only operations, sessions and prepared statements of their own; names of two
    callers may be the same. A caller has at most ``submitted`` submitted operations that have not
    ended, and as many that have; a session has at most ``prepared`` prepared statements.
@@ -19,7 +21,8 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from plait.server import sentences
@@ -105,11 +108,30 @@ class Registry(Generic[S]):
             self._changed.notify_all()
             return found.spark, made
 
-    def open(self, caller: Caller, session: str) -> S:
-        """Give Spark's session, opened if it is new."""
+    @contextmanager
+    def using(self, caller: Caller, session: str) -> Iterator[S]:
+        """Give Spark's session, opened if it is new; it does not end meanwhile."""
         with self._changed:
             self._refuse_if_closing()
-            return self._sessions.open(caller, session).spark
+            found = self._sessions.open(caller, session)
+            found.calls += 1
+        try:
+            yield found.spark
+        finally:
+            with self._changed:
+                found.calls -= 1
+
+    def close_session(self, caller: Caller, session: str) -> None:
+        """End a session, and cancel what runs in it, but for what was submitted."""
+        with self._changed:
+            found = self._sessions.find(caller, session)
+            operations = [] if found is None else [*found.operations.values()]
+        for operation in operations:
+            if operation.terms.way is Way.EXECUTED:
+                operation.stop(sentences.cancelled())
+                self.forget(caller, session, operation)
+        with self._changed:
+            self._sessions.leave(caller, session)
 
     def prepare(self, caller: Caller, session: str, name: str, sql: str) -> None:
         """Keep a statement in the session, in the place of one of the same name."""

@@ -58,13 +58,13 @@ def not_prepared(name: str) -> Failure:
     )
 
 
-def too_many_sessions(limits: Server) -> Failure:
+def too_many_sessions(limit: int, whose: str) -> Failure:
     """Say that no session can be opened."""
     return Failure(
         "limit",
         "TOO_MANY_SESSIONS",
-        f"The server has {limits.sessions} sessions open, its limit: use one "
-        "again, or wait until an idle one has ended.",
+        f"{limit} sessions {whose} are open, the server's limit, and none of them is idle: use one "
+        "of them, or wait until an operation has ended and was read.",
     )
 
 
@@ -84,6 +84,16 @@ def too_many_prepared(limits: Server) -> Failure:
         "limit",
         "TOO_MANY_PREPARED",
         f"A session keeps {limits.prepared} prepared statements: unprepare one, or take its name.",
+    )
+
+
+def too_long_prepared(limits: Server) -> Failure:
+    """Say that the session keeps enough text."""
+    return Failure(
+        "limit",
+        "TOO_MANY_PREPARED",
+        f"The prepared statements of a session have {limits.prepared_bytes} bytes together, the "
+        "server's limit: unprepare one.",
     )
 
 

@@ -20,6 +20,15 @@ class PlaitService(
 ):
     """The calls of proto/plait/v1, over an engine."""
 
+    def CloseSession(
+        self, request: plait_pb2.CloseSessionRequest, context: grpc.ServicerContext
+    ) -> plait_pb2.CloseSessionResponse:
+        """End a session."""
+        with self._call(context, "CloseSession"):
+            caller = self._caller(context)
+            self._registry.close_session(caller, messages.session_name(request.session))
+            return plait_pb2.CloseSessionResponse()
+
     def ServerInfo(
         self, request: plait_pb2.ServerInfoRequest, context: grpc.ServicerContext
     ) -> plait_pb2.ServerInfoResponse:

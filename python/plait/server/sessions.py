@@ -20,12 +20,23 @@ S = TypeVar("S")
 
 @dataclass
 class Session(Generic[S]):
-    """A caller's session: Spark's, when it was last used, and what it holds, by name."""
+    """A caller's session: Spark's, when it was last used, and what it holds, by name.
+
+    ``calls`` counts those that look at statements in it now. One that is ``leaving`` ends as soon
+    as it is idle.
+    """
 
     spark: S
     used: float
     operations: dict[str, Operation] = field(default_factory=dict)
     prepared: dict[str, str] = field(default_factory=dict)
+    calls: int = 0
+    leaving: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing happens in it, and no result of it is kept."""
+        return not self.operations and not self.calls
 
 
 class Sessions(Generic[S]):
@@ -47,14 +58,46 @@ class Sessions(Generic[S]):
         return iter(self._sessions.values())
 
     def open(self, caller: Caller, name: str) -> Session[S]:
-        """Give a session that is used now, opened if it is new."""
+        """Give a session that is used now, opened if it is new.
+
+        Where that is one too many, the one that has been idle longest goes: of this caller if there
+        is any, else of all.
+        """
         key = (caller.key, name)
         if key not in self._sessions:
-            if len(self._sessions) >= self._limits.sessions:
-                raise sentences.too_many_sessions(self._limits)
+            self._make_room(caller)
             self._sessions[key] = Session(self._open(), time.monotonic())
-        self._sessions[key].used = time.monotonic()
-        return self._sessions[key]
+        found = self._sessions[key]
+        found.used, found.leaving = time.monotonic(), False
+        return found
+
+    def _make_room(self, caller: Caller) -> None:
+        mine = [key for key in self._sessions if key[0] == caller.key]
+        if len(mine) >= self._limits.caller_sessions:
+            if not self._has_dropped_one(mine):
+                raise sentences.too_many_sessions(self._limits.caller_sessions, "of this caller")
+        elif len(self) >= self._limits.sessions and not (
+            self._has_dropped_one(mine) or self._has_dropped_one([*self._sessions])
+        ):
+            raise sentences.too_many_sessions(self._limits.sessions, "of all callers")
+
+    def _has_dropped_one(self, keys: list[tuple[str, str]]) -> bool:
+        """Drop that of the sessions which has been idle longest; False where none is idle."""
+        idle = [key for key in keys if self._sessions[key].is_idle]
+        if idle:
+            self._drop(min(idle, key=lambda key: self._sessions[key].used))
+        return bool(idle)
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        self._close(self._sessions.pop(key).spark)
+
+    def leave(self, caller: Caller, name: str) -> None:
+        """End a session as soon as nothing happens in it."""
+        found = self.find(caller, name)
+        if found is not None:
+            found.leaving = True
+            if found.is_idle:
+                self._drop((caller.key, name))
 
     def find(self, caller: Caller, name: str) -> Session[S] | None:
         """Give a session, if it is open."""
@@ -76,8 +119,11 @@ class Sessions(Generic[S]):
     def prepare(self, caller: Caller, session: str, name: str, sql: str) -> None:
         """Keep a statement in a session, in the place of one of the same name."""
         prepared = self.open(caller, session).prepared
-        if name not in prepared and len(prepared) >= self._limits.prepared:
+        others = [text for other, text in prepared.items() if other != name]
+        if len(others) >= self._limits.prepared:
             raise sentences.too_many_prepared(self._limits)
+        if sum(len(text.encode()) for text in (*others, sql)) > self._limits.prepared_bytes:
+            raise sentences.too_long_prepared(self._limits)
         prepared[name] = sql
 
     def prepared(self, caller: Caller, session: str, name: str) -> str:
@@ -98,8 +144,7 @@ class Sessions(Generic[S]):
         """Let go of sessions that have had nothing to do for their time."""
         now = time.monotonic()
         for key, session in list(self._sessions.items()):
-            if session.operations:
+            if not session.is_idle:
                 session.used = now
-            elif now - session.used >= self._limits.session_seconds:
-                del self._sessions[key]
-                self._close(session.spark)
+            elif session.leaving or now - session.used >= self._limits.session_seconds:
+                self._drop(key)

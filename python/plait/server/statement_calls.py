@@ -40,8 +40,7 @@ class StatementCalls(Calls):
             caller = self._caller(context)
             session = messages.session_name(request.session)
             statement = self._statement(caller, "", request)
-            with self._desk():
-                spark = self._registry.open(caller, session)
+            with self._desk(), self._registry.using(caller, session) as spark:
                 return answers.explained(self._engine.explain(spark, statement))
 
     def Prepare(
@@ -75,8 +74,7 @@ class StatementCalls(Calls):
             caller = self._caller(context)
             session = messages.session_name(request.session)
             wanted = _wanted(request, caller)
-            with self._desk():
-                spark = self._registry.open(caller, session)
+            with self._desk(), self._registry.using(caller, session) as spark:
                 return answers.page(self._engine.catalog(spark, wanted))
 
     def _validated(
@@ -84,8 +82,8 @@ class StatementCalls(Calls):
     ) -> Validated:
         session = messages.session_name(request.session)
         statement = self._statement(caller, "", request)
-        with self._desk():
-            return self._engine.validate(self._registry.open(caller, session), statement)
+        with self._desk(), self._registry.using(caller, session) as spark:
+            return self._engine.validate(spark, statement)
 
 
 def _wanted(request: plait_pb2.CatalogRequest, caller: Caller) -> Wanted:

@@ -55,8 +55,8 @@ class StreamCalls(Calls):
                 stream_messages.every(request),
                 stream_messages.mode(request),
             )
-            with self._desk():
-                told = self._engine.start_stream(self._registry.open(caller, session), order)
+            with self._desk(), self._registry.using(caller, session) as spark:
+                told = self._engine.start_stream(spark, order)
             _log("start stream", caller, told["name"])
             return plait_pb2.StartStreamResponse(stream=stream_messages.stream(told))
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: whose session gives way to a new one, and how a session ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+from tests.python.endpoint import Endpoint, Start, endpoints, until
+
+from plait.client import Client, RemoteError
+from plait.client.aio import AsyncClient
+from plait.server.callers import digest
+from plait.server.config import Token
+
+ALICE = Token("alice", digest("alice's"), ("read",))
+BOB = Token("bob", digest("bob's"), ("read",))
+
+start = pytest.fixture(name="start")(endpoints)
+
+
+def use(endpoint: Endpoint, *names: str, token: str | None = None) -> None:
+    """Run a statement in each of the sessions; the engine numbers them as they are opened."""
+    for name in names:
+        cursor = endpoint.client(session=name, token=token).sql("rows 1")
+        list(cursor)
+        assert until(lambda cursor=cursor: endpoint.operation(cursor.id) is None)
+
+
+def test_the_session_of_a_client_ends_with_the_client_unless_it_has_a_name(start: Start) -> None:
+    endpoint = start()
+    for session in (None, "named"):
+        with Client(f"localhost:{endpoint.port}", session=session) as client:
+            list(client.sql("rows 1"))
+    assert endpoint.engine.closed == [1]
+    assert endpoint.counts("sessions") == 1
+    with Client(f"localhost:{endpoint.port}", session="named") as client:
+        client.close_session()
+    assert endpoint.engine.closed == [1, 2]
+
+
+def test_the_session_of_a_client_for_asyncio_ends_with_it(start: Start) -> None:
+    endpoint = start()
+
+    async def program() -> None:
+        for session in (None, "named"):
+            async with AsyncClient(f"localhost:{endpoint.port}", session=session) as client:
+                await client.sql("rows 1").arrow()
+
+    asyncio.run(program())
+    assert endpoint.engine.closed == [1]
+    assert endpoint.counts("sessions") == 1
+
+
+def test_a_client_that_has_asked_nothing_tells_the_server_nothing() -> None:
+    began = time.monotonic()
+    Client("localhost:1").close()
+    Client("192.0.2.1:1").close()
+    assert time.monotonic() - began < 1.0
+
+
+def test_a_client_whose_server_has_gone_does_not_wait_for_it() -> None:
+    endpoint = Endpoint.start()
+    client = Client(f"localhost:{endpoint.port}")
+    list(client.sql("rows 1"))
+    endpoint.stop()
+    began = time.monotonic()
+    client.close()
+    assert time.monotonic() - began < 3.0
+
+
+def test_closing_a_session_cancels_what_runs_in_it(start: Start) -> None:
+    endpoint = start()
+    one, other = (endpoint.client(session="s") for _ in range(2))
+    cursor = one.sql("hang")
+    source = endpoint.source
+    other.close_session()
+    assert source.cancelled.wait(1.0)
+    with pytest.raises(RemoteError, match="was cancelled"):
+        list(cursor)
+    assert until(lambda: endpoint.counts("sessions") == 0)
+
+
+def test_what_was_submitted_outlives_its_client_and_the_session_waits_for_it(start: Start) -> None:
+    endpoint = start()
+    with Client(f"localhost:{endpoint.port}") as client:
+        handle = client.submit("rows 2")
+    heir = endpoint.client(session=handle.session).operation(handle.id)
+    assert heir.attach().arrow().num_rows == 6
+    assert endpoint.engine.closed == []
+    heir.cancel()  # forgets it
+    assert until(lambda: endpoint.engine.closed == [1])
+
+
+def test_the_session_that_has_been_idle_longest_gives_way_to_a_new_one(start: Start) -> None:
+    endpoint = start(sessions=3)
+    use(endpoint, "a", "b", "c", "a", "d")
+    assert endpoint.engine.closed == [2]
+
+
+def test_the_session_of_another_caller_gives_way_only_where_there_is_none_of_ones_own(
+    start: Start,
+) -> None:
+    endpoint = start(sessions=2, tokens=(ALICE, BOB))
+    use(endpoint, "a", token="alice's")
+    use(endpoint, "b", token="bob's")
+    use(endpoint, "c", token="bob's")
+    assert endpoint.engine.closed == [2]
+    use(endpoint, "d", token="alice's")
+    assert endpoint.engine.closed == [2, 1]
+    held = endpoint.client(session="d", token="alice's").sql("hang")
+    assert until(lambda: endpoint.counts("running") == 1)
+    use(endpoint, "e", token="alice's")
+    assert endpoint.engine.closed == [2, 1, 3]
+    held.cancel()
+
+
+def test_a_session_in_which_something_happens_does_not_give_way(start: Start) -> None:
+    endpoint = start(sessions=2)
+    held = endpoint.client(session="a").sql("hang")
+    assert until(lambda: endpoint.counts("running") == 1)
+    looking = threading.Thread(target=endpoint.client(session="b").validate, args=("stay",))
+    looking.start()
+    assert until(lambda: bool(endpoint.engine.looked_at))
+    with pytest.raises(RemoteError, match="2 sessions of all callers are open") as caught:
+        list(endpoint.client(session="c").sql("rows 1"))
+    assert (caught.value.status, caught.value.condition) == (
+        "RESOURCE_EXHAUSTED",
+        "TOO_MANY_SESSIONS",
+    )
+    endpoint.engine.go.set()
+    looking.join()
+    use(endpoint, "c")
+    assert endpoint.engine.closed == [2]
+    held.cancel()
+
+
+def test_a_caller_has_so_many_sessions_whatever_others_have(start: Start) -> None:
+    endpoint = start(caller_sessions=2, tokens=(ALICE, BOB))
+    use(endpoint, "a", "b", "c", token="alice's")
+    assert endpoint.engine.closed == [1]
+    held = [endpoint.client(session=name, token="alice's").sql("hang") for name in ("b", "c")]
+    assert until(lambda: endpoint.counts("running") == 2)
+    with pytest.raises(RemoteError, match="2 sessions of this caller are open"):
+        list(endpoint.client(session="d", token="alice's").sql("rows 1"))
+    use(endpoint, "a", "b", token="bob's")
+    for cursor in held:
+        cursor.cancel()
+
+
+def test_a_session_keeps_so_many_bytes_of_prepared_statements(start: Start) -> None:
+    client = start(prepared_bytes=20).client()
+    first = client.prepare("rows 1")
+    client.prepare("rows 2 ; ü")
+    with pytest.raises(RemoteError, match="have 20 bytes together") as caught:
+        client.prepare("rows 3")
+    assert caught.value.condition == "TOO_MANY_PREPARED"
+    first.close()
+    client.prepare("rows 3")
