@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Unpack
+from weakref import WeakSet
 
 import grpc
 from grpc import aio
@@ -78,6 +79,7 @@ class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
         )
         self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
         self._stub: Any = plait_pb2_grpc.PlaitServiceStub(self._channel)
+        self._cursors: WeakSet[AsyncCursor] = WeakSet()
         self._farewells: set[Any] = set()
 
     def sql(self, text: str, /, *positional: object, **named: object) -> AsyncCursor:
@@ -121,7 +123,9 @@ class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
         return await self._ask(asked.info())
 
     def _cursor(self, request: Request, timeout: float | None) -> AsyncCursor:
-        return AsyncCursor(self._stub, request, farewells=self._farewells, **self._told(timeout))
+        cursor = AsyncCursor(self._stub, request, farewells=self._farewells, **self._told(timeout))
+        self._cursors.add(cursor)
+        return cursor
 
     async def _ask(self, question: Question[T]) -> T:
         self._calls()
@@ -133,13 +137,16 @@ class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
         return question.read(answer)
 
     async def close(self) -> None:
-        """Close the connection; statements that still run are cancelled by the server.
+        """Close the connection, and cancel statements that still run.
 
         The session ends too, unless it has a name. What was submitted, and streams, go on.
         """
         if self._closed:
             return
         self._closed = True
+        for cursor in list(self._cursors):
+            cursor._let_go()
+        await asyncio.sleep(0)  # so that those are let go of that were dropped in other threads
         await asyncio.gather(*(call.code() for call in self._farewells))
         if self._owes_farewell:
             goodbye = asked.close_session(self.session).request

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Unpack
 
 import grpc
@@ -53,6 +54,7 @@ class AsyncCursor(Reading, AsyncClosing):
         while await self._read():
             if (batch := self._dialogue.batch) is not None:
                 yield batch
+        self._dialogue.check_whole()
 
     async def __aiter__(self) -> AsyncIterator[Row]:
         """Give the rows, as they come."""
@@ -89,9 +91,13 @@ class AsyncCursor(Reading, AsyncClosing):
             await call.code()
 
     def __del__(self) -> None:
-        """Close a cursor that was left before its end, if its event loop runs still."""
-        if not getattr(self, "_closed", True) and self._loop.is_running():
-            self._let_go()
+        """Have a cursor closed that was left before its end, if its event loop runs still.
+
+        Any thread may collect it, and anywhere: only the loop's own may call.
+        """
+        if not getattr(self, "_closed", True):
+            with suppress(AttributeError, RuntimeError):  # there is no loop, or it is closed
+                self._loop.call_soon_threadsafe(self._let_go)
 
     async def _columns(self) -> pa.Schema:
         # Invariant: the schema comes before any batch, so no batch is lost here.

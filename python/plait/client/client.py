@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Unpack
+from weakref import WeakSet
 
 import grpc
 
@@ -56,6 +58,8 @@ class Client(Connection, Questions, Closing):
         )
         self._channel = _channel(address, Tls() if tls is True else tls or None, message_bytes)
         self._stub = plait_pb2_grpc.PlaitServiceStub(self._channel)
+        self._cursors: WeakSet[Cursor] = WeakSet()
+        self._turn = threading.Lock()
 
     def sql(self, text: str, /, *positional: object, **named: object) -> Cursor:
         """Run a statement with the values of its `?` or `:name` parameters.
@@ -104,7 +108,10 @@ class Client(Connection, Questions, Closing):
         return self._ask(asked.info())
 
     def _cursor(self, request: Request, timeout: float | None) -> Cursor:
-        return Cursor(self._stub, request, **self._told(timeout))
+        cursor = Cursor(self._stub, request, **self._told(timeout))
+        with self._turn:
+            self._cursors.add(cursor)
+        return cursor
 
     def _ask(self, question: Question[T]) -> T:
         self._calls()
@@ -116,13 +123,17 @@ class Client(Connection, Questions, Closing):
         return question.read(answer)
 
     def close(self) -> None:
-        """Close the connection; statements that still run are cancelled by the server.
+        """Close the connection, and cancel statements that still run.
 
         The session ends too, unless it has a name. What was submitted, and streams, go on.
         """
         if self._closed:
             return
         self._closed = True
+        with self._turn:
+            cursors = list(self._cursors)
+        for cursor in cursors:
+            cursor.close()
         await_farewells(self._stub)
         if self._owes_farewell:
             goodbye = asked.close_session(self.session).request

@@ -22,6 +22,7 @@ from plait.client.dialogue import (
     polars_of,
     rows_of,
 )
+from plait.client.farewell import CLOSER
 from plait.client.reading import FAREWELL, Reading
 from plait.errors import RemoteError
 
@@ -53,6 +54,7 @@ class Cursor(Reading, Closing):
         while self._read():
             if (batch := self._dialogue.batch) is not None:
                 yield batch
+        self._dialogue.check_whole()
 
     def __iter__(self) -> Iterator[Row]:
         """Give the rows, as they come."""
@@ -86,9 +88,9 @@ class Cursor(Reading, Closing):
                 self._release()
 
     def __del__(self) -> None:
-        """Close a cursor that was left before its end."""
+        """Have a cursor closed that was left before its end."""
         if not getattr(self, "_closed", True):
-            self.close()
+            CLOSER.drop(self)
 
     def _read(self) -> bool:
         """Take in the next message; False where none comes."""
@@ -134,6 +136,7 @@ class Cursor(Reading, Closing):
 
 def await_farewells(stub: plait_pb2_grpc.PlaitServiceStub) -> None:
     """Wait until the cursors of a stub have told the server that they are closed."""
+    CLOSER.wait(FAREWELL)
     for call in [call for call, sender in _farewells.copy().items() if sender is stub]:
         with suppress(grpc.RpcError, grpc.FutureTimeoutError, grpc.FutureCancelledError):
             call.result(FAREWELL)

@@ -206,8 +206,8 @@ class Cursor(Closing):
         wanted = self.arraysize if size is None else size
         with translated():
             rows = list(itertools.islice(self._rows, wanted))
-        if len(rows) < wanted:
-            self._count()
+            if len(rows) < wanted:
+                self._count()
         return rows
 
     def fetchall(self) -> list[Row]:
@@ -244,7 +244,7 @@ class Cursor(Closing):
     def _rest(self) -> list[Row]:
         with translated():
             rows = list(self._rows)
-        self._count()
+            self._count()
         return rows
 
     def _count(self) -> None:

@@ -148,6 +148,16 @@ class Dialogue:
             raise self._failure(error) from None
         return pause, request
 
+    def check_whole(self) -> None:
+        """Raise ``RemoteError`` unless the result has come to its end: the cursor was closed."""
+        if self.finished is None:
+            raise RemoteError(
+                "The cursor was cancelled or closed before its result had come to the end.",
+                status="CANCELLED",
+                condition="OPERATION_CANCELED",
+                operation=self.id,
+            )
+
     def counters(self) -> dict[str, Any]:
         """Tell what was counted; known at the end."""
         if self.finished is None:
@@ -237,9 +247,13 @@ def broken_off() -> PlaitError:
     return PlaitError("The server ended the stream before the result did.")
 
 
-def no_columns() -> PlaitError:
+def no_columns() -> RemoteError:
     """Make the error of a cursor that is asked for columns and was closed before they came."""
-    return PlaitError("The cursor was closed before the server sent the columns.")
+    return RemoteError(
+        "The cursor was closed before the server sent the columns.",
+        status="CANCELLED",
+        condition="OPERATION_CANCELED",
+    )
 
 
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 
 from plait._proto import plait_pb2
 from plait.client.dialogue import Dialogue, Met, Request
+from plait.client.farewell import CLOSER
 from plait.client.progress import ProgressLine, Show
 
 Metadata = tuple[tuple[str, str], ...]
@@ -35,6 +36,7 @@ class Reading:
         self._dialogue = Dialogue(request, told["address"], told["timeout"], told["met"])
         self._line = ProgressLine(told["progress"])
         self._closed = False
+        CLOSER.expect()
         self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same
         self._call = self._send(request)
 

@@ -11,7 +11,6 @@ Leaving the `with` stops the stream; without it, the stream runs on when its cli
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import grpc
@@ -21,6 +20,7 @@ from plait.client import asked
 from plait.client.closing import Closing
 from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
+from plait.client.farewell import CLOSER
 from plait.client.streams import StreamRecord, StreamStatus
 from plait.errors import RemoteError
 
@@ -91,8 +91,9 @@ class StreamProgress(Closing):
         self._client = client
         self._request = request
         self._pauses = iter(PAUSES)
-        self._closed = False
+        CLOSER.expect()
         self._call = self._send()
+        self._closed = False
 
     def __iter__(self) -> Self:
         """Give itself."""
@@ -127,8 +128,8 @@ class StreamProgress(Closing):
 
     def __del__(self) -> None:
         """Let the server know that nobody reads."""
-        with suppress(AttributeError):
-            self.close()
+        if not getattr(self, "_closed", True):
+            CLOSER.drop(self)
 
     def _send(self) -> Any:
         stub: Any = self._client._stub
