@@ -13,6 +13,8 @@ from plait._proto import plait_pb2
 
 if TYPE_CHECKING:
     from plait.client import Client
+from plait.server.callers import digest
+from plait.server.config import Token
 
 start = pytest.fixture(name="start")(endpoints)
 
@@ -23,7 +25,7 @@ def attach(client: Client, operation: str, next_offset: int) -> grpc.StatusCode:
         session=client.session, operation=operation, next_offset=next_offset
     )
     with pytest.raises(grpc.RpcError) as caught:
-        list(client._stub.Attach(request))
+        list(client._stub.Attach(request, metadata=client._metadata))
     code: grpc.StatusCode = caught.value.code()
     return code
 
@@ -33,7 +35,7 @@ def execute(client: Client, sql: str, name: str) -> grpc.Call:
     request = plait_pb2.ExecuteRequest(
         session=client.session, sql=sql, operation=name, reattachable=True
     )
-    call: grpc.Call = client._stub.Execute(request)
+    call: grpc.Call = client._stub.Execute(request, metadata=client._metadata)
     return call
 
 
@@ -71,6 +73,57 @@ def test_an_operation_that_has_ended_is_forgotten_after_a_wrong_attach_too(start
     list(call)
     assert attach(client, "ended", 10**9) == grpc.StatusCode.OUT_OF_RANGE
     assert until(lambda: not endpoint.operations, 2.0)
+
+
+def park(endpoint: Endpoint, client: Client, *names: str) -> None:
+    """Begin large results one after the other, and go away from each when it stands."""
+    for name in names:
+        call = execute(client, "rows 1000000", name)
+        next(call)
+        leave(endpoint, call, name)
+
+        def is_parked(name: str = name) -> bool:
+            operation = endpoint.operation(name)
+            return operation is not None and (operation.is_parked or operation.state.is_end)
+
+        assert until(is_parked)
+
+
+def live(endpoint: Endpoint) -> list[str]:
+    """Give the operations that have not ended, by their names."""
+    return [operation.name for operation in endpoint.operations if not operation.state.is_end]
+
+
+def test_of_results_that_wait_for_clients_that_have_gone_the_oldest_are_given_up(
+    start: Start,
+) -> None:
+    endpoint = start(parked=2, running=1, batch_bytes=1 << 10)
+    client = endpoint.client()
+    park(endpoint, client, "a", "b", "c")
+    assert until(lambda: live(endpoint) == ["b", "c"], 2.0)
+    assert attach(client, "a", 0) == grpc.StatusCode.CANCELLED
+    assert client.sql("rows 1").arrow().num_rows == 3
+
+
+def test_one_caller_has_fewer_such_results_than_all_have(start: Start) -> None:
+    tokens = tuple(Token(name, digest(name), ("read",)) for name in ("alice", "bob"))
+    endpoint = start(caller_parked=1, tokens=tokens, batch_bytes=1 << 10)
+    alice, bob = (endpoint.client(token=token.name) for token in tokens)
+    park(endpoint, bob, "bobs")
+    park(endpoint, alice, "a", "b")
+    assert until(lambda: live(endpoint) == ["bobs", "b"], 2.0)
+
+
+def test_what_was_submitted_is_not_given_up_for_it(start: Start) -> None:
+    endpoint = start(parked=1, caller_parked=1, batch_bytes=1 << 10)
+    client = endpoint.client()
+    handles = [client.submit("rows 1000000") for _ in range(3)]
+    assert until(lambda: len(endpoint.operations) == 3)
+    assert until(lambda: all(operation.is_parked for operation in endpoint.operations))
+    park(endpoint, client, "left")
+    assert not until(lambda: len(live(endpoint)) < 4, 0.6)
+    for handle in handles:
+        handle.cancel()
 
 
 def test_who_attaches_at_a_batch_that_there_is_not_displaces_nobody(start: Start) -> None:

@@ -28,8 +28,16 @@ from plait.errors import PlaitError
 SCOPES = ("read", "stream", "admin")
 
 AT_LEAST_ONE = (
-    *("running", "sessions", "caller_sessions", "submitted", "prepared", "prepared_bytes"),
-    *("streams", "stream_records", "subscriptions", "batch_bytes", "message_bytes"),
+    *("running", "parked", "caller_parked", "sessions", "caller_sessions", "submitted"),
+    *(
+        "prepared",
+        "prepared_bytes",
+        "streams",
+        "stream_records",
+        "subscriptions",
+        "batch_bytes",
+        "message_bytes",
+    ),
 )
 
 # What a client may SET in its session, beside what the guard in the JVM allows by itself.
@@ -45,20 +53,23 @@ class Server:
     one waits for Attach or Status), ``session_seconds`` (after which an idle session ends),
     ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
     ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
-    ``message_bytes`` (of a gRPC message). ``rows`` and ``bytes`` bound a result, ``running`` and
-    ``queued`` the operations of all clients, ``sessions`` and ``caller_sessions`` the sessions of
-    all callers and of one, ``submitted`` the submitted operations of a caller, ``prepared`` and
-    ``prepared_bytes`` the prepared statements of a session and their text, ``streams`` the
-    streams of a caller that run, ``stream_records`` the records of its progress that are kept of
-    each, ``subscriptions`` the calls that wait for such records. ``state`` is the folder of
-    continuous tables, which executors see too; without one there are none. Prometheus finds its
-    metrics at ``metrics_host`` and ``metrics_port``, nowhere if that is 0.
+    ``message_bytes`` (of a gRPC message), ``prepared_bytes`` (of a session's prepared text).
+    ``rows`` and ``bytes`` bound a result, ``running`` and ``queued`` the operations of all clients,
+    ``parked`` and ``caller_parked`` those of all callers and of one that wait for clients who have
+    gone, ``sessions`` and ``caller_sessions`` the sessions, ``submitted`` the submitted operations
+    of a caller, ``prepared`` the prepared statements of a session, ``streams`` the streams of a
+    caller that run, ``stream_records`` the records of its progress that are kept of each,
+    ``subscriptions`` the calls that wait for such records. ``state`` is the folder of continuous
+    tables, which executors see too; without one there are none. Prometheus finds its metrics at
+    ``metrics_host`` and ``metrics_port``, nowhere if that is 0.
     """
 
     host: str = "127.0.0.1"
     port: int = 15110
     running: int = 8
     queued: int = 64
+    parked: int = 32
+    caller_parked: int = 8
     sessions: int = 256
     caller_sessions: int = 128
     rows: int = 0

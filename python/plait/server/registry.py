@@ -3,7 +3,9 @@
 
 1. At most ``running`` operations run; others wait in the order in which they came, at most
    ``queued`` of them and each at most ``queue_seconds``. One that waits for a reader who is not
-   there takes nobody's place, nor does it wait for one when its reader comes.
+   there takes nobody's place, nor does it wait for one when its reader comes. Of those whose
+   clients have gone at most ``parked`` wait so, and ``caller_parked`` of one caller: where there
+   are more, the one that has waited longest is cancelled.
 2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
    ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
    results are held, the rows of the oldest go earlier.
@@ -20,7 +22,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -254,9 +256,14 @@ class Registry(Generic[S]):
         )
 
     def _busy(self) -> int:
-        """Count the places that are taken."""
+        """Count the places that are taken; one too many that is parked keeps its own."""
         self._let_go()
-        return sum(not operation.is_parked for operation in self._running)
+        parked = sum(operation.is_parked for operation in self._running)
+        left = sum(
+            operation.is_parked and operation.terms.way is Way.EXECUTED
+            for operation in self._running
+        )
+        return len(self._running) - parked + max(0, left - self._limits.parked)
 
     def _leave_queue(self, operation: Operation) -> None:
         if operation in self._queue:
@@ -298,7 +305,26 @@ class Registry(Generic[S]):
                 late.append((operation, sentences.past_deadline()))
             elif since is not None and now - since >= terms.patience:
                 late.append((operation, sentences.left_alone(terms)))
-        return late
+        return late + self._over_parked()
+
+    def _over_parked(self) -> list[tuple[Operation, Failure]]:
+        """Give those that wait for clients who have gone, and are too many: the oldest."""
+        parked: list[tuple[float, str, Operation]] = []
+        for caller, operation in self._sessions.by_caller():
+            since = operation.detached_since
+            is_left = operation.terms.way is Way.EXECUTED and not operation.state.is_end
+            if is_left and operation.is_parked and since is not None:
+                parked.append((since, caller, operation))
+        over = []
+        # Invariant: of those that are younger as many are kept as may be.
+        of_caller: Counter[str] = Counter()
+        for place, (_, caller, operation) in enumerate(
+            sorted(parked, key=lambda entry: entry[0], reverse=True)
+        ):
+            of_caller[caller] += 1
+            if place >= self._limits.parked or of_caller[caller] > self._limits.caller_parked:
+                over.append((operation, sentences.too_many_parked()))
+        return over
 
     def _drop_ended(self) -> None:
         now = time.monotonic()

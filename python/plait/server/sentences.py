@@ -126,6 +126,16 @@ def waited_too_long(limits: Server) -> Failure:
     )
 
 
+def too_many_parked() -> Failure:
+    """Say that the results of too many clients that have gone wait."""
+    return Failure(
+        "cancelled",
+        "CLIENT_GONE",
+        "The operation was cancelled: its client went, and results that wait for such clients are "
+        "more than the server holds; this one had waited longest.",
+    )
+
+
 def left_alone(terms: Terms) -> Failure:
     """Say that nobody read it."""
     if terms.way is Way.SUBMITTED:

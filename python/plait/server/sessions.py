@@ -107,6 +107,12 @@ class Sessions(Generic[S]):
         """Give all operations of all callers."""
         return [o for session in self for o in session.operations.values()]
 
+    def by_caller(self) -> Iterator[tuple[str, Operation]]:
+        """Give all operations, each with what tells its caller from others."""
+        for (key, _), session in self._sessions.items():
+            for operation in session.operations.values():
+                yield key, operation
+
     def operations_of(self, caller: Caller) -> list[tuple[str, Operation]]:
         """Give a caller's operations, each with the name of its session."""
         return [
