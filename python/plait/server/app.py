@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from concurrent import futures
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.errors import PlaitError
 from plait.server.credentials import CertificateFiles
 from plait.server.engine import Engine, SparkEngine, StreamTold
+from plait.server.gate import BESIDE, Gate, Health, Places
 from plait.server.registry import Registry
 from plait.server.service import PlaitService
 
@@ -70,9 +70,11 @@ def serve(config: Config, engine: Engine) -> Served:
     registry: Registry[Any] = Registry(limits, engine.open_session, engine.close_session)
     # A streaming call holds a thread while its client reads, and one that waits does too.
     threads = limits.running * 2 + limits.queued + limits.subscriptions + SHORT_CALLS
+    places = Places(threads, "call")
     server = grpc.server(
-        futures.ThreadPoolExecutor(threads, thread_name_prefix="plait-call"),
-        maximum_concurrent_rpcs=threads,
+        places,
+        interceptors=[Gate(config, registry, places)],
+        maximum_concurrent_rpcs=threads + BESIDE,
         options=[
             ("grpc.max_send_message_length", limits.message_bytes),
             ("grpc.max_receive_message_length", limits.message_bytes),
@@ -85,7 +87,7 @@ def serve(config: Config, engine: Engine) -> Served:
     plait_pb2_grpc.add_PlaitServiceServicer_to_server(
         PlaitService(config, engine, registry), server
     )
-    healthy = health.HealthServicer()
+    healthy = Health()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, server)

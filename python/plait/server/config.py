@@ -92,6 +92,7 @@ class Server:
     subscriptions: int = 64
     state: str = ""
     stacks: bool = False
+    open_reflection: bool = False
     allow_paths: tuple[str, ...] = ()
     allow_conf: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ("read",)

@@ -107,6 +107,15 @@ def too_many_subscriptions(limits: Server) -> Failure:
     )
 
 
+def too_many_calls(places: int) -> Failure:
+    """Say that no call can be taken."""
+    return Failure(
+        "limit",
+        "TOO_MANY_CALLS",
+        f"The server is busy with {places} calls of this kind, its limit: try again later.",
+    )
+
+
 def queue_full(running: int, waiting: int) -> Failure:
     """Say that no operation can wait."""
     return Failure(

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who comes in: a call's token, and whether there is a place, before its body is read.
+
+    headers  ->  [ token? ]  ->  [ place? ]  ->  body  ->  [ message? ]  ->  the service
+                     |               |                          |
+              UNAUTHENTICATED  RESOURCE_EXHAUSTED        INVALID_ARGUMENT
+
+1. Where the server has tokens, a call without a known one takes none of the places of the service,
+   and nothing of what it sends is read.
+2. Health is answered to anybody, and has threads that nothing else takes. Reflection has a few, for
+   a short time, and asks for the token unless `open_reflection` is set.
+3. Bytes that are no message of the call are the caller's mistake, and not an error of the server's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError
+from grpc_health.v1 import health
+from grpc_reflection.v1alpha import reflection
+from grpc_status import rpc_status
+
+from plait.server import messages, sentences
+from plait.server.callers import Caller, identify
+from plait.server.failure import Failure
+from plait.server.failure import request as wrong
+
+if TYPE_CHECKING:
+    from plait.server.config import Config
+    from plait.server.registry import Registry
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Calls of reflection at a time, and the seconds that one may take.
+REFLECTIONS = 4
+REFLECTION_SECONDS = 20.0
+
+# Questions for health at a time, the seconds for which one may be on its way, and the watchers.
+CHECKS = 8
+CHECK_SECONDS = 5.0
+WATCHERS = 64
+
+# Threads that turn calls away, and calls that may wait for that.
+PORTERS = 2
+TURNED_AWAY = 256
+
+# Calls beyond those that have a place in the service.
+BESIDE = REFLECTIONS + CHECKS + WATCHERS + TURNED_AWAY
+
+NOBODY = Caller("", "", ())
+
+
+class Places(futures.ThreadPoolExecutor):
+    """Threads for calls, which knows whether all are taken."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        """Have so many."""
+        super().__init__(threads, thread_name_prefix=f"plait-{name}")
+        self.count = threads
+        self._taken = 0
+        self._turn = threading.Lock()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether one more call would have to wait."""
+        return self._taken >= self.count
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> futures.Future[T]:
+        """Run something in a thread, which is taken until it has ended."""
+        with self._turn:
+            self._taken += 1
+        try:
+            future = super().submit(fn, *args, **kwargs)
+        except RuntimeError:  # the server has ended
+            self._free()
+            raise
+        future.add_done_callback(self._free)
+        return future
+
+    def _free(self, _: object = None) -> None:
+        with self._turn:
+            self._taken -= 1
+
+
+class Health(health.HealthServicer):
+    """The health service, with an end to the number of those that watch it."""
+
+    def __init__(self) -> None:
+        """Have nobody watch."""
+        super().__init__(
+            experimental_non_blocking=True, experimental_thread_pool=Places(1, "watch")
+        )
+        self._watchers = threading.BoundedSemaphore(WATCHERS)
+
+    def Watch(self, request: Any, context: grpc.ServicerContext, told: Any = None) -> Any:
+        """Tell each change; holds no thread."""
+        if not self._watchers.acquire(blocking=False):
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{WATCHERS} watch already.")
+        if not context.add_callback(self._watchers.release):
+            self._watchers.release()
+            return None
+        return super().Watch(request, context, told)
+
+
+class Gate(grpc.ServerInterceptor):
+    """Looks at the headers of each call; see the conventions above."""
+
+    def __init__(self, config: Config, registry: Registry[Any], places: Places) -> None:
+        """Stand before a service that has ``places``."""
+        self._tokens = config.tokens
+        self._open_reflection = config.server.open_reflection
+        self._registry = registry
+        self._places = places
+        self._reflections = Places(REFLECTIONS, "reflection")
+        self._checkers = Places(CHECKS, "health")
+        self._porters = Places(PORTERS, "porter")
+        self._strict: dict[str, Any] = {}
+
+    def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
+        """Give what is to handle the call."""
+        handler = continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        service = method.split("/")[1] if method.startswith("/") else ""
+        if service == health.SERVICE_NAME:
+            return self._health(method, handler)
+        try:
+            if service != reflection.SERVICE_NAME or not self._open_reflection:
+                self._identify(handler_call_details.invocation_metadata)
+        except Failure as failure:
+            return self._turning_away(failure)
+        if service == reflection.SERVICE_NAME:
+            if self._reflections.is_full:
+                return self._turning_away(sentences.too_many_calls(REFLECTIONS))
+            behaviour = _within(REFLECTION_SECONDS, handler.stream_stream)
+            return _on(self._reflections, behaviour, handler)
+        if handler is not None and self._places.is_full:
+            return self._turning_away(sentences.too_many_calls(self._places.count))
+        return handler and self._strictly(method, handler)
+
+    def _identify(self, metadata: Any) -> None:
+        told = {name: str(value) for name, value in metadata or ()}
+        identify(told.get("authorization"), self._tokens, NOBODY)
+
+    def _health(self, method: str, handler: Any) -> Any:
+        if not method.endswith("/Check"):
+            return handler
+        if self._checkers.is_full:
+            return self._turning_away(sentences.too_many_calls(CHECKS))
+
+        def check(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+            for request in requests:
+                yield handler.unary_unary(request, context)
+                return
+
+        return _on(self._checkers, _within(CHECK_SECONDS, check), handler)
+
+    def _turning_away(self, failure: Failure) -> Any:
+        """Make a handler that reads nothing."""
+
+        def turn_away(_: object, context: grpc.ServicerContext) -> Iterator[Any]:
+            self._abort(context, failure)
+            return iter(())
+
+        return _on(self._porters, turn_away, None)
+
+    def _abort(self, context: grpc.ServicerContext, failure: Failure) -> None:
+        self._registry.tally.failed(failure.kind)
+        told = messages.status(failure, "", self._registry.incarnation)
+        context.abort_with_status(rpc_status.to_status(told))
+
+    def _strictly(self, method: str, handler: Any) -> Any:
+        """Have what is no message refused in our words."""
+        if method not in self._strict:
+            self._strict[method] = self._strict_handler(handler)
+        return self._strict[method]
+
+    def _strict_handler(self, handler: Any) -> Any:
+        behaviour = handler.unary_stream or handler.unary_unary
+
+        def strict(payload: bytes, context: grpc.ServicerContext) -> Any:
+            try:
+                request = handler.request_deserializer(payload)
+            except DecodeError:
+                self._abort(context, wrong("The bytes of the request are no message of this call."))
+            return behaviour(request, context)
+
+        make: Any = (
+            grpc.unary_stream_rpc_method_handler
+            if handler.unary_stream
+            else grpc.unary_unary_rpc_method_handler
+        )
+        return make(strict, response_serializer=handler.response_serializer)
+
+
+def _within(
+    seconds: float, behaviour: Callable[[Any, Any], Iterator[Any]]
+) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
+    """End a call that takes longer: its client waits, or does not say what it wants."""
+
+    def run(requests: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        clock = threading.Timer(seconds, context.cancel)
+        clock.name, clock.daemon = "plait-clock", True
+        clock.start()
+        try:
+            yield from behaviour(requests, context)
+        finally:
+            clock.cancel()
+
+    return run
+
+
+def _on(places: Places, behaviour: Callable[[Any, Any], Any], handler: Any) -> Any:
+    """Make a handler that runs in threads of its own, and reads when it wants to."""
+
+    def run(requests: Any, context: grpc.ServicerContext) -> Any:
+        return behaviour(requests, context)
+
+    run.experimental_thread_pool = places  # type: ignore[attr-defined]
+    return grpc.stream_stream_rpc_method_handler(
+        run,
+        request_deserializer=handler and handler.request_deserializer,
+        response_serializer=handler and handler.response_serializer,
+    )
