@@ -73,6 +73,7 @@ class FakeSource:
 
     statement: Statement
     made: int = 0
+    is_deaf: bool = False  # to `cancel`, which raises
     cancelled: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
 
@@ -103,6 +104,8 @@ class FakeSource:
         yield Ended({"rows": rows, "bytes": rows * 8, "joins": []})
 
     def cancel(self) -> None:
+        if self.is_deaf:
+            raise RuntimeError("the JVM is gone")
         self.cancelled.set()
 
     def close(self) -> None:
@@ -198,6 +201,7 @@ class FakeEngine:
     sessions: int = 0
     closed: list[int] = field(default_factory=list)
     looked_at: list[Statement | Wanted] = field(default_factory=list)
+    alive: bool = True
     go: threading.Event = field(default_factory=threading.Event)
 
     def open_session(self) -> int:
@@ -205,13 +209,15 @@ class FakeEngine:
         return self.sessions
 
     def close_session(self, session: int) -> None:
+        if not self.alive:
+            raise RuntimeError("the JVM is gone")
         self.closed.append(session)
 
     def start(self, session: int, statement: Statement) -> FakeSource:
         del session
         if statement.sql == "never":
             raise RuntimeError("the engine is broken")
-        self.sources.append(FakeSource(statement))
+        self.sources.append(FakeSource(statement, is_deaf=not self.alive))
         return self.sources[-1]
 
     def validate(self, session: int, statement: Statement) -> Validated:
@@ -285,6 +291,9 @@ class FakeEngine:
         if (owner, name) not in self.started:
             raise Failure("missing", "STREAM_NOT_FOUND", f"There is no stream {name!r}.")
         return self.started[owner, name]
+
+    def is_alive(self) -> bool:
+        return self.alive
 
     def versions(self) -> tuple[str, str]:
         return "0.1", "4.3.0"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from plait.errors import PlaitError
 from plait.server.credentials import CertificateFiles
 from plait.server.engine import Engine, SparkEngine, StreamTold
 from plait.server.gate import BESIDE, Gate, Health, Places
+from plait.server.pulse import Pulse
 from plait.server.registry import Registry
 from plait.server.service import PlaitService
 
@@ -50,15 +52,38 @@ class Served:
     _health: health.HealthServicer
     _drain_seconds: float
     _metrics: MetricsPort | None = None
+    _pulse: Pulse | None = None
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the engine has ended by itself."""
+        return self._pulse is not None and self._pulse.is_dead
+
+    def watch(self, when_dead: Callable[[], None]) -> None:
+        """Ask from now on whether the engine lives; if not, health says so, and ``when_dead``."""
+
+        def tell() -> None:
+            log.error("Spark has ended: nothing can be run any more")
+            for name in ("", SERVICE):
+                self._health.set(name, health_pb2.HealthCheckResponse.NOT_SERVING)
+            when_dead()
+
+        self._pulse = Pulse(self._engine.is_alive, tell)
 
     def stop(self) -> None:
         """Take nothing new, let operations end for a while, cancel the rest, close the port.
 
-        Streams are stopped when the operations have ended.
+        Streams are stopped when the operations have ended. Nothing is waited for where the engine
+        has ended by itself.
         """
         self._health.enter_graceful_shutdown()
-        self.registry.close(self._drain_seconds)
-        self._engine.close_streams()
+        if self._pulse is not None:
+            self._pulse.stop()
+        self.registry.close(0.0 if self.is_dead else self._drain_seconds)
+        try:
+            self._engine.close_streams()
+        except Exception:
+            log.exception("the streams could not be stopped")
         self._server.stop(GRACE).wait()
         if self._metrics is not None:
             self._metrics.close()
@@ -138,7 +163,8 @@ def _bracketed(host: str) -> str:
 def run(config: Config) -> None:
     """Start Spark, serve until SIGTERM or SIGINT, and stop in order.
 
-    Prints `listening on HOST:PORT` when calls are taken.
+    Prints `listening on HOST:PORT` when calls are taken. Raises ``PlaitError`` where Spark has
+    ended by itself.
     """
     import plait
 
@@ -147,9 +173,15 @@ def run(config: Config) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     served = serve(config, SparkEngine(spark, config.server))
+    served.watch(stop.set)
     print(f"listening on {config.server.host}:{served.port}", flush=True)
     stop.wait()
     log.info("stopping")
     served.stop()
+    if served.is_dead:
+        raise PlaitError(
+            "Spark has ended by itself, and the server with it: the log above, and that of Spark's "
+            "driver, tell why."
+        )
     spark.stop()
     log.info("stopped")

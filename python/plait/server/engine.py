@@ -115,6 +115,10 @@ class Engine(Protocol):
         """Tell the versions of Plait and Spark."""
         ...
 
+    def is_alive(self) -> bool:
+        """Whether it can run statements still; does not raise."""
+        ...
+
 
 class SparkEngine:
     """The engine over a classic PySpark session that has Plait's jar."""
@@ -164,6 +168,13 @@ class SparkEngine:
         from plait.session import version
 
         return version(), str(self._spark.version)
+
+    def is_alive(self) -> bool:
+        """Ask the JVM whether its Spark runs; a JVM that does not answer is as good as dead."""
+        try:
+            return not self._spark.sparkContext._jsc.sc().isStopped()
+        except Exception:
+            return False
 
     def start_stream(self, session: JvmSession, order: StreamOrder) -> StreamTold:
         """Let the JVM start a stream."""

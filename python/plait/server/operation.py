@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -27,6 +28,8 @@ from plait.errors import PlaitError
 from plait.server.failure import Failure, from_json
 from plait.server.frames import Columns, Ended, Failed, Frame, Progressed, Rows
 from plait.server.items import Batch, Finished, Item, Room, Snapshot, Source, State, Terms, Way
+
+log = logging.getLogger("plait.server")
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,7 @@ class Operation:
         """Take the frames of ``source`` from now on, in a thread of its own."""
         with self._changed:
             if self._end is not None:  # stopped while it was queued
-                source.cancel()
-                source.close()
+                self._end_source(source)
                 return
             self._source = source
             self._state = State.RUNNING
@@ -138,7 +140,15 @@ class Operation:
             source = self._source
         self._when_ended(self)
         if source is not None:
+            self._end_source(source)
+
+    def _end_source(self, source: Source) -> None:
+        """End the jobs, and the connection in any case: the JVM may be gone."""
+        try:
             source.cancel()
+        except Exception:
+            log.exception("the jobs of the operation %s could not be cancelled", self.name)
+        finally:
             source.close()
 
     def forget(self) -> None:

@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import uuid
@@ -37,6 +38,8 @@ from plait.server.tally import Tally
 if TYPE_CHECKING:
     from plait.server.callers import Caller
     from plait.server.config import Server
+
+log = logging.getLogger("plait.server")
 
 # Of results that have ended and may still be attached to.
 KEPT_BYTES = 64 << 20
@@ -282,19 +285,28 @@ class Registry(Generic[S]):
         ]
 
     def _watch(self) -> None:
-        while True:
+        while not self._is_over():
             time.sleep(TICK)
-            with self._changed:
-                self._let_go()
-                if self._queue:  # a place may be free: who waits for a reader gives theirs away
-                    self._changed.notify_all()
-                late = self._over_time()
-                self._drop_ended()
-                self._sessions.drop_idle()
-                if self._closing and not self._live():
-                    return
-            for operation, failure in late:
-                operation.stop(failure)
+            try:
+                self._look()
+            except Exception:  # the clock must not stop: all that is over its time would stay
+                log.exception("the registry's clock goes on after an error")
+
+    def _is_over(self) -> bool:
+        with self._changed:
+            return self._closing and not self._live()
+
+    def _look(self) -> None:
+        with self._changed:
+            self._let_go()
+            if self._queue:  # a place may be free: who waits for a reader gives theirs away
+                self._changed.notify_all()
+            late = self._over_time()
+            self._drop_ended()
+        for operation, failure in late:
+            operation.stop(failure)
+        with self._changed:
+            self._sessions.drop_idle()
 
     def _over_time(self) -> list[tuple[Operation, Failure]]:
         now = time.monotonic()

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: what the server does when its Spark has ended, or does not obey."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.python.endpoint import Endpoint, Start, endpoints, until
+
+ROOT = Path(__file__).parents[2]
+
+# A server of which the engine dies as soon as it listens.
+DYING = """
+import sys
+import plait
+from plait import cli
+from plait.server import app
+from tests.python.fake_engine import FakeEngine
+
+plait.session = lambda **conf: None
+app.SparkEngine = lambda spark, limits: FakeEngine(alive=False)
+sys.exit(cli.main(["serve", "--port", "0"]))
+"""
+
+start = pytest.fixture(name="start")(endpoints)
+
+
+def is_serving(endpoint: Endpoint) -> bool:
+    request = health_pb2.HealthCheckRequest(service="plait.v1.PlaitService")
+    with grpc.insecure_channel(f"localhost:{endpoint.port}") as channel:
+        answer = health_pb2_grpc.HealthStub(channel).Check(request)
+    return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+def test_a_server_whose_spark_has_ended_says_that_it_does_not_serve(start: Start) -> None:
+    endpoint = start()
+    told: list[bool] = []
+    endpoint.served.watch(lambda: told.append(True))
+    assert is_serving(endpoint)
+    assert not endpoint.served.is_dead
+    endpoint.engine.alive = False
+    assert until(lambda: not is_serving(endpoint), 5.0)
+    assert until(lambda: told == [True])
+    assert endpoint.served.is_dead
+
+
+def test_a_server_whose_spark_has_ended_ends_with_an_error_and_a_sentence() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DYING],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=60,
+        env={"PYTHONPATH": f"{ROOT / 'python'}:{ROOT}"},
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("listening on ")
+    assert "plait: Spark has ended by itself" in done.stderr.splitlines()[-1]
+
+
+def test_an_operation_that_cannot_be_cancelled_is_let_go_of_and_the_clock_goes_on(
+    start: Start,
+) -> None:
+    endpoint = start(reattach_seconds=0.5, session_seconds=0.5)
+    client = endpoint.client(session="s")
+    held = [client.execute("hang", timeout=0.5) for _ in range(2)]
+    assert until(lambda: len(endpoint.engine.sources) == 2)
+    deaf = endpoint.engine.sources
+    for source in deaf:
+        source.is_deaf = True
+    for source in deaf:
+        assert source.closed.wait(3.0)
+    assert endpoint.counts("running") == 0
+    endpoint.engine.alive = False  # closing a session raises, once each time
+    assert until(lambda: endpoint.counts("sessions") == 0, 3.0)
+    endpoint.engine.alive = True
+    assert list(client.sql("rows 1")) != []
+    assert until(lambda: endpoint.engine.closed == [2], 3.0)
+    del held
