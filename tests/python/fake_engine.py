@@ -18,6 +18,7 @@ The catalog has 250 tables, `t000` to `t249`.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import deque
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 SCHEMA = pa.schema([("n", pa.int64()), ("text", pa.string())])
 PROGRESS = {"stages": 1, "stagesDone": 0, "tasks": 2, "tasksDone": 1, "tasksFailed": 0}
 
+# When streams are started, each at another time.
+STARTS = itertools.count(1_772_359_200_000)
 
 FAILURE = {
     "kind": "statement",
@@ -136,6 +139,7 @@ class FakeStream:
     state: str = "running"
     number: int = 0
     changed: threading.Condition = field(default_factory=threading.Condition)
+    started: int = field(default_factory=lambda: next(STARTS))
 
     def run(self, steps: str) -> None:
         for step in steps.split(";"):
@@ -171,7 +175,7 @@ class FakeStream:
             "name": self.order.name,
             "query": "q",
             "state": self.state,
-            "started": 1_772_359_200_000,
+            "started": self.started,
             "ended": 0 if self.state == "running" else 1_772_359_260_000,
             "sink": str((self.order.sink or {}).get("kind", "")),
             "mode": self.order.mode,

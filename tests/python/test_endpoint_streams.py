@@ -182,6 +182,61 @@ def test_a_cut_wire_costs_no_record_and_doubles_none(start: Start) -> None:
     assert seen == [1, 2, 3, 4]
 
 
+def test_the_records_of_a_stream_that_was_started_again_come_from_the_first(start: Start) -> None:
+    one, two = start(), start()
+    wire = Wire(one.port)
+    stream = one.client(port=wire.port).start_stream("rows 1; rows 2; rows 3; wait", name="s")
+    news = stream.progress()
+    assert [next(news).number for _ in range(3)] == [1, 2, 3]
+    two.client().start_stream("rows 7; rows 8; wait", name="s")
+    wire.target = two.port
+    wire.cut()
+    seen = [next(news) for _ in range(2)]
+    assert [(record.number, record.rows_in) for record in seen] == [(1, 7), (2, 8)]
+    fake = two.engine.started["", "s"]
+    # As soon as that, by the server that the call is at.
+    two.client().start_stream("wait", name="other")
+    two.engine.started["", "s"] = two.engine.started["", "other"]
+    two.engine.started["", "other"].add(9)
+    assert next(news).rows_in == 9
+    fake.end("stopped")
+    wire.close()
+
+
+def test_who_names_a_record_gets_those_behind_it_or_all_of_a_stream_that_was_started_again(
+    start: Start,
+) -> None:
+    client = start().client()
+    stream = client.start_stream("rows 1; rows 2; rows 3", name="s")
+    last = list(stream.progress())[1]
+    assert [record.rows_in for record in stream.progress(after=last)] == [3]
+    client.start_stream("rows 4; rows 5", name="s")
+    assert [record.rows_in for record in stream.progress(after=last)] == [4, 5]
+    assert [record.rows_in for record in stream.progress(after=2)] == []
+
+
+def test_the_client_for_asyncio_sees_a_stream_that_was_started_again_too(start: Start) -> None:
+    one, two = start(), start()
+    wire = Wire(one.port)
+    one.client().start_stream("rows 1; rows 2; wait", name="s")
+    two.client().start_stream("rows 7; wait", name="s")
+
+    async def program() -> list[int]:
+        seen: list[int] = []
+        async with AsyncClient(f"localhost:{wire.port}") as client:
+            async for record in client.stream("s").progress():
+                seen.append(record.rows_in)
+                if len(seen) == 2:
+                    wire.target = two.port
+                    wire.cut()
+                if len(seen) == 3:
+                    break
+        return seen
+
+    assert asyncio.run(asyncio.wait_for(program(), 10)) == [1, 2, 7]
+    wire.close()
+
+
 def test_a_stream_that_fails_raises_its_error_behind_its_records(start: Start) -> None:
     client = start().client()
     stream = client.start_stream("rows 4; fail", nowhere=True)

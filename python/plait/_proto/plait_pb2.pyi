@@ -630,14 +630,16 @@ class Stream(_message.Message):
     def __init__(self, stream: _Optional[str] = ..., query: _Optional[str] = ..., state: _Optional[_Union[StreamState, str]] = ..., started: _Optional[int] = ..., ended: _Optional[int] = ..., sink: _Optional[str] = ..., mode: _Optional[_Union[OutputMode, str]] = ..., table: _Optional[str] = ..., last: _Optional[_Union[StreamRecord, _Mapping]] = ..., error: _Optional[_Union[OperationError, _Mapping]] = ...) -> None: ...
 
 class StreamProgressRequest(_message.Message):
-    __slots__ = ("stream", "after", "kept_only")
+    __slots__ = ("stream", "after", "kept_only", "started")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     AFTER_FIELD_NUMBER: _ClassVar[int]
     KEPT_ONLY_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
     stream: str
     after: int
     kept_only: bool
-    def __init__(self, stream: _Optional[str] = ..., after: _Optional[int] = ..., kept_only: bool = ...) -> None: ...
+    started: int
+    def __init__(self, stream: _Optional[str] = ..., after: _Optional[int] = ..., kept_only: bool = ..., started: _Optional[int] = ...) -> None: ...
 
 class StreamProgressResponse(_message.Message):
     __slots__ = ("record", "stream")
@@ -648,7 +650,7 @@ class StreamProgressResponse(_message.Message):
     def __init__(self, record: _Optional[_Union[StreamRecord, _Mapping]] = ..., stream: _Optional[_Union[Stream, _Mapping]] = ...) -> None: ...
 
 class StreamRecord(_message.Message):
-    __slots__ = ("number", "batch", "time", "rows_in", "milliseconds", "sides", "json")
+    __slots__ = ("number", "batch", "time", "rows_in", "milliseconds", "sides", "json", "started")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     BATCH_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -656,6 +658,7 @@ class StreamRecord(_message.Message):
     MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
     SIDES_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
     number: int
     batch: int
     time: int
@@ -663,7 +666,8 @@ class StreamRecord(_message.Message):
     milliseconds: int
     sides: _containers.RepeatedCompositeFieldContainer[StreamSide]
     json: str
-    def __init__(self, number: _Optional[int] = ..., batch: _Optional[int] = ..., time: _Optional[int] = ..., rows_in: _Optional[int] = ..., milliseconds: _Optional[int] = ..., sides: _Optional[_Iterable[_Union[StreamSide, _Mapping]]] = ..., json: _Optional[str] = ...) -> None: ...
+    started: int
+    def __init__(self, number: _Optional[int] = ..., batch: _Optional[int] = ..., time: _Optional[int] = ..., rows_in: _Optional[int] = ..., milliseconds: _Optional[int] = ..., sides: _Optional[_Iterable[_Union[StreamSide, _Mapping]]] = ..., json: _Optional[str] = ..., started: _Optional[int] = ...) -> None: ...
 
 class StreamSide(_message.Message):
     __slots__ = ("join", "side", "rows_in", "rows_late", "rows_stored", "rows_pruned", "pairs", "frontier", "state_bytes")

@@ -20,7 +20,7 @@ from plait.client.closing import AsyncClosing
 from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
 from plait.client.stream import LAST
-from plait.client.streams import StreamRecord, StreamStatus
+from plait.client.streams import StreamRecord, StreamStatus, progress_request
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -44,15 +44,16 @@ class AsyncStream(AsyncClosing):
                 return StreamStatus.of(message.stream)
         raise AssertionError
 
-    async def progress(self, *, after: int = 0, follow: bool = True) -> AsyncIterator[StreamRecord]:
-        """Give the records after that of a number: those that are kept, then each as it comes.
+    async def progress(
+        self, *, after: int | StreamRecord = 0, follow: bool = True
+    ) -> AsyncIterator[StreamRecord]:
+        """Give the records after one, those that are kept, then each as it comes.
 
-        It ends with the stream, and raises the error that the stream has failed with. Without
-        ``follow`` it ends with what is kept.
+        ``after`` is a record, or the number of one: numbers begin anew where the stream is started
+        again, which is seen by a record alone. It ends with the stream, and raises the error that
+        the stream has failed with. Without ``follow`` it ends with what is kept.
         """
-        request = plait_pb2.StreamProgressRequest(
-            stream=self.name, after=after, kept_only=not follow
-        )
+        request = progress_request(self.name, after, kept_only=not follow)
         async for message in self._messages(request):
             if message.WhichOneof("content") == "record":
                 yield StreamRecord.of(message.record)
@@ -83,6 +84,7 @@ class AsyncStream(AsyncClosing):
                     pauses = iter(PAUSES)
                     if message.WhichOneof("content") == "record":
                         request.after = message.record.number
+                        request.started = message.record.started
                     yield message
                 return
             except grpc.RpcError as error:

@@ -21,7 +21,7 @@ from plait.client.closing import Closing
 from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
 from plait.client.farewell import CLOSER
-from plait.client.streams import StreamRecord, StreamStatus
+from plait.client.streams import StreamRecord, StreamStatus, progress_request
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -45,15 +45,14 @@ class Stream(Closing):
         assert news.status is not None
         return news.status
 
-    def progress(self, *, after: int = 0, follow: bool = True) -> StreamProgress:
-        """Give the records after that of a number: those that are kept, then each as it comes.
+    def progress(self, *, after: int | StreamRecord = 0, follow: bool = True) -> StreamProgress:
+        """Give the records after one, those that are kept, then each as it comes.
 
-        It ends with the stream, and raises the error that the stream has failed with. Without
-        ``follow`` it ends with what is kept.
+        ``after`` is a record, or the number of one: numbers begin anew where the stream is started
+        again, which is seen by a record alone. It ends with the stream, and raises the error that
+        the stream has failed with. Without ``follow`` it ends with what is kept.
         """
-        request = plait_pb2.StreamProgressRequest(
-            stream=self.name, after=after, kept_only=not follow
-        )
+        request = progress_request(self.name, after, kept_only=not follow)
         return StreamProgress(self._client, request)
 
     def stop(self) -> StreamStatus:
@@ -82,7 +81,8 @@ LAST = (1 << 63) - 1
 class StreamProgress(Closing):
     """Records of a stream, to be iterated once; ``status`` is how it was at the end.
 
-    A connection that breaks is made again, and no record comes twice.
+    A connection that breaks is made again, and no record comes twice; if the stream was started
+    again meanwhile, its records come from the first.
     """
 
     def __init__(self, client: Client, request: plait_pb2.StreamProgressRequest) -> None:
@@ -114,6 +114,7 @@ class StreamProgress(Closing):
             self._pauses = iter(PAUSES)
             if message.WhichOneof("content") == "record":
                 self._request.after = message.record.number
+                self._request.started = message.record.started
                 return StreamRecord.of(message.record)
             self.status = StreamStatus.of(message.stream)
         self.close()

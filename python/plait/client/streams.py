@@ -55,8 +55,8 @@ class StreamSide:
 class StreamRecord:
     """What a stream did in one micro-batch.
 
-    ``number`` grows with each record; ``progress`` is Spark's, as its JSON says, so that a list of
-    them makes a `plait.stream_report`.
+    ``number`` grows with each record since the stream was ``started``; ``progress`` is Spark's, as
+    its JSON says, so that a list of them makes a `plait.stream_report`.
     """
 
     number: int
@@ -66,6 +66,7 @@ class StreamRecord:
     duration: timedelta
     sides: tuple[StreamSide, ...]
     progress: Mapping[str, Any] = field(repr=False)
+    started: datetime
 
     @classmethod
     def of(cls, told: plait_pb2.StreamRecord) -> StreamRecord:
@@ -78,6 +79,7 @@ class StreamRecord:
             timedelta(milliseconds=told.milliseconds),
             tuple(map(_side, told.sides)),
             json.loads(told.json) if told.json else {},
+            datetime.fromtimestamp(told.started / 1000, UTC),
         )
 
 
@@ -164,6 +166,20 @@ def request(
     _set_trigger(made, settings.get("trigger"))
     fill(made, parameters)
     return made
+
+
+def progress_request(
+    stream: str, after: int | StreamRecord, *, kept_only: bool
+) -> plait_pb2.StreamProgressRequest:
+    """Make the request for the records after one, which may be of the stream as it was before."""
+    if isinstance(after, int):
+        return plait_pb2.StreamProgressRequest(stream=stream, after=after, kept_only=kept_only)
+    return plait_pb2.StreamProgressRequest(
+        stream=stream,
+        after=after.number,
+        kept_only=kept_only,
+        started=round(after.started.timestamp() * 1000),
+    )
 
 
 def millis(interval: str | timedelta) -> int:

@@ -80,19 +80,33 @@ class StreamCalls(Calls):
             name = messages.name_of("stream", request.stream)
             with self._subscription():
                 seconds = 0.0 if request.kept_only else TICK
-                yield from self._progress(call, caller, name, request.after, seconds)
+                yield from self._progress(call, caller, name, request, seconds)
 
     def _progress(
-        self, call: Call, caller: Caller, name: str, after: int, seconds: float
+        self,
+        call: Call,
+        caller: Caller,
+        name: str,
+        request: plait_pb2.StreamProgressRequest,
+        seconds: float,
     ) -> Iterator[plait_pb2.StreamProgressResponse]:
         gone = threading.Event()
         call.when_gone(gone.set)
-        # Invariant: what is numbered up to `after` has been sent, or is not kept any more.
-        after = min(after, (1 << 63) - 1)
+        after, started = min(request.after, (1 << 63) - 1), request.started
+        # One who has seen another stream of this name must not wait for a number of that.
+        patience = 0.0 if started else seconds
+        # Invariant: what the stream that was `started` then has numbered up to `after` has been
+        # sent, or is not kept any more.
         while not gone.is_set():
-            news = self._engine.stream_news(caller.key, name, after, seconds)
+            news = self._engine.stream_news(caller.key, name, after, patience)
+            patience = seconds
+            if started not in (0, news["stream"]["started"]):
+                after, started = 0, news["stream"]["started"]
+                continue
+            started = news["stream"]["started"]
             for told in news["records"]:
-                yield plait_pb2.StreamProgressResponse(record=stream_messages.record(told))
+                record = stream_messages.record(told, started)
+                yield plait_pb2.StreamProgressResponse(record=record)
                 after = told["number"]
             if seconds == 0 or news["over"]:
                 last = stream_messages.stream(news["stream"])

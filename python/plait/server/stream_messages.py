@@ -93,7 +93,7 @@ def stream(told: Mapping[str, Any]) -> plait_pb2.Stream:
         table=told["table"],
     )
     if "last" in told:
-        made.last.CopyFrom(record(told["last"]))
+        made.last.CopyFrom(record(told["last"], told["started"]))
         made.last.ClearField("json")
     if "failure" in told:
         failure = from_json(told["failure"])
@@ -107,12 +107,13 @@ def stream(told: Mapping[str, Any]) -> plait_pb2.Stream:
     return made
 
 
-def record(told: Mapping[str, Any]) -> plait_pb2.StreamRecord:
-    """Tell of a micro-batch."""
+def record(told: Mapping[str, Any], started: int) -> plait_pb2.StreamRecord:
+    """Tell of a micro-batch of a stream that was started then."""
     progress = told["progress"]
     began = datetime.fromisoformat(progress["timestamp"])
     return plait_pb2.StreamRecord(
         number=told["number"],
+        started=started,
         batch=progress["batchId"],
         time=round(began.timestamp() * 1000),
         rows_in=sum(max(0, source.get("numInputRows", 0)) for source in progress["sources"]),
