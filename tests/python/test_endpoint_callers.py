@@ -160,12 +160,31 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
         ({"running": 0}, "running must be at least 1"),
         ({"state": "/data/s", "allow_paths": ("/data",)}, "hold one another"),
         ({"state": "/data", "allow_paths": ("/x", "/data/open")}, "hold one another"),
+        ({"state": "/data/s", "allow_paths": ("file:///data",)}, "hold one another"),
+        ({"state": "/data/s", "allow_paths": ("s3a://b/data", "FILE:/data")}, "hold one another"),
+        ({"allow_paths": ("data",)}, "allow_paths has data, which opens nothing"),
+        ({"allow_paths": ("/x", "file:data")}, "allow_paths has file:data, which opens nothing"),
+        ({"allow_paths": ("/x/../y",)}, "which opens nothing"),
         ({"batch_bytes": 1 << 20, "message_bytes": 1 << 20}, "at least twice batch_bytes"),
     ],
 )
 def test_unsafe_or_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(PlaitError, match=message):
         config.check(config.Config(config.Server(**settings)))
+
+
+def test_a_state_folder_that_a_link_leads_into_an_open_one_is_refused(tmp_path: Path) -> None:
+    for name in ("open", "apart"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "open")
+    for state in ("link", "link/s"):
+        server = config.Server(
+            state=str(tmp_path / state), allow_paths=(f"file:{tmp_path}/open", "s3a://bucket/x")
+        )
+        with pytest.raises(PlaitError, match="hold one another"):
+            config.check(config.Config(server))
+    server = config.Server(state=str(tmp_path / "apart"), allow_paths=(f"{tmp_path}/open",))
+    config.check(config.Config(server))
 
 
 def test_settings_come_from_the_file_then_the_environment_then_the_command_line(

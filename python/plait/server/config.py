@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from plait.errors import PlaitError
 
@@ -170,15 +171,33 @@ def check(config: Config) -> None:
             raise PlaitError(f"{name} must be at least 1.")
     if config.server.state and not Path(config.server.state).is_absolute():
         raise PlaitError(f"state must be an absolute path, not {config.server.state}.")
-    for opened in config.server.allow_paths if config.server.state else ():
-        _check_apart(Path(config.server.state), Path(opened))
+    for opened in config.server.allow_paths:
+        folder = _folder(opened)
+        if config.server.state and folder is not None:
+            _check_apart(Path(config.server.state), folder)
     if config.server.batch_bytes * 2 > config.server.message_bytes:
         raise PlaitError("message_bytes must be at least twice batch_bytes: a batch is a message.")
 
 
+def _folder(opened: str) -> Path | None:
+    """Give a local folder of `allow_paths`; None for one of another file system.
+
+    >>> _folder("file:///data"), _folder("s3a://bucket/data")
+    (PosixPath('/data'), None)
+    """
+    place = urlsplit(opened)
+    if not (place.path or "/").startswith("/") or ".." in place.path.split("/"):
+        raise PlaitError(
+            f"allow_paths has {opened}, which opens nothing: a folder is an absolute path without "
+            "`..`, for what it is must not depend on where the server was started."
+        )
+    return Path(place.path) if place.scheme.lower() in ("", "file") else None
+
+
 def _check_apart(state: Path, opened: Path) -> None:
-    """Nobody but the server may write where it keeps what is everybody's."""
-    if state.is_relative_to(opened) or opened.is_relative_to(state):
+    """Nobody but the server may write where it keeps what is everybody's; links are followed."""
+    kept, open_to_all = state.resolve(), opened.resolve()
+    if kept.is_relative_to(open_to_all) or open_to_all.is_relative_to(kept):
         raise PlaitError(
             f"state {state} and the folder {opened} of allow_paths hold one another: what clients "
             "may write to must not be where the server keeps its tables."
