@@ -2,6 +2,7 @@
 """An engine without Spark: statements are small programs that say which frames come, and when.
 
 rows N        N batches of three rows each
+wide N        a row of N bytes
 hang          nothing, until it is cancelled
 fail          a failure of a statement
 break         the connection to the JVM ends
@@ -93,6 +94,8 @@ class FakeSource:
                         self.made += 1
                         rows += 3
                         yield Rows(3, batch(number).serialize().to_pybytes())
+                case ["wide", size]:
+                    yield Rows(1, b"x" * int(size))
                 case ["hang"]:
                     yield Progressed(PROGRESS)
                     self.cancelled.wait(60)

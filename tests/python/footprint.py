@@ -39,8 +39,7 @@ SHORT_HISTORY = {
     "spark.sql.streaming.ui.retainedProgressUpdates": 10,
 }
 
-# Threads of the server's pool for calls, and compiled code and caches of Spark's: they have an end.
-SPARE_THREADS = 104
+# Compiled code and caches of Spark's: they have an end.
 SPARE_BYTES = 24 << 20
 # Threads of Spark's that live on know the session in which they were made.
 SPARE_SESSIONS = 2
@@ -48,7 +47,10 @@ SPARE_SESSIONS = 2
 
 @dataclass(frozen=True)
 class Footprint:
-    """At one moment; ``heap`` is in bytes, ``jobs`` are those of Spark that run."""
+    """At one moment; ``heap`` is in bytes, ``jobs`` are those of Spark that run.
+
+    ``threads`` are those of Python that work for operations: those of pools wait for the next call.
+    """
 
     threads: int
     jvm_threads: int
@@ -62,13 +64,12 @@ class Footprint:
     @property
     def is_at_rest(self) -> bool:
         """Whether nothing runs."""
-        return (self.jobs, self.operations, self.streams) == (0, 0, 0)
+        return (self.jobs, self.operations, self.streams, self.threads) == (0, 0, 0, 0)
 
     def is_back_at(self, before: Footprint) -> bool:
         """Whether all is as before, but for threads that wait in pools and for caches."""
         return self.is_at_rest and (
-            self.threads <= before.threads + SPARE_THREADS
-            and self.jvm_threads <= before.jvm_threads
+            self.jvm_threads <= before.jvm_threads
             and self.heap <= before.heap + SPARE_BYTES
             and self.sessions <= before.sessions + SPARE_SESSIONS
             and self.views <= before.views
@@ -90,7 +91,7 @@ class Observed(ServerProcess):
         lives = _lives(jvm)
         told = _metrics(self._metrics)
         return Footprint(
-            self.threads,
+            int(told["plait_threads"]),
             _threads(jvm),
             lives["Total"],
             lives.get(SESSION, 0),

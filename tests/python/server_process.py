@@ -76,12 +76,6 @@ class ServerProcess:
                 total += file.stat().st_size if file.is_file() else 0
         return total
 
-    @property
-    def threads(self) -> int:
-        """The threads of the Python process."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("Threads:")[2].split()[0])
-
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal, and give the exit code."""
         for client in self._clients:

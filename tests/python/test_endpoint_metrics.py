@@ -53,8 +53,10 @@ def test_what_runs_waits_and_is_held_is_told(endpoint: Endpoint, port: int) -> N
     assert (told["plait_queued"], told["plait_sessions"]) == (1, 1)
     assert told['plait_operations{state="running"}'] == 2
     assert told['plait_operations{state="queued"}'] == 1
+    assert told["plait_threads"] == 3  # two take results, one waits for its place
     for handle in handles:
         handle.cancel()
+    assert until(lambda: metrics(port)["plait_threads"] == 0)
     assert until(lambda: metrics(port)['plait_operations{state="cancelled"}'] == 3)
 
 

@@ -113,6 +113,21 @@ def test_an_error_carries_its_name_its_state_its_parameters_and_its_place(
     assert error.stack == ""
 
 
+def test_a_row_that_fits_into_no_message_is_an_error_of_ours_after_the_rows_before_it() -> None:
+    endpoint = Endpoint.start(batch_bytes=1 << 10, message_bytes=1 << 14)
+    seen = []
+    with pytest.raises(RemoteError, match="makes a message of 16384 bytes") as caught:
+        for row in endpoint.client().sql("rows 2; wide 16384; hang"):
+            seen.append(row)
+    assert len(seen) == 6
+    assert (caught.value.status, caught.value.condition) == (
+        "RESOURCE_EXHAUSTED",
+        "RESULT_TOO_LARGE",
+    )
+    assert endpoint.source.cancelled.wait(1.0)
+    endpoint.stop()
+
+
 def test_a_result_that_the_jvm_breaks_off_is_an_internal_error(endpoint: Endpoint) -> None:
     with pytest.raises(RemoteError, match="The result broke off: The JVM is gone") as caught:
         list(endpoint.client().sql("rows 1; break"))

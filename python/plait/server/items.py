@@ -68,10 +68,14 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Room:
-    """How many bytes of batches are held: waiting for the reader, and kept for another one."""
+    """How many bytes of batches are held: waiting for the reader, and kept for another one.
+
+    ``batch_bytes`` is the most that one may have, so that it fits into a message.
+    """
 
     ahead_bytes: int
     replay_bytes: int
+    batch_bytes: int
 
 
 class Way(Enum):

@@ -6,6 +6,7 @@
 | plait_operations{state} | operations that the server knows, now |
 | plait_running, plait_queued | operations with a place, and those that wait for one |
 | plait_sessions, plait_kept_bytes | open sessions, and bytes of results in the server |
+| plait_threads | threads that take results from Spark or start what was submitted |
 | plait_streams | streams that run, those of continuous tables too |
 | plait_sent_rows_total, plait_sent_bytes_total | of results, on their way to clients |
 | plait_operations_ended_total{state} | operations by their end |
@@ -16,6 +17,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -35,6 +37,9 @@ from plait.server.tally import SECONDS, Counts
 if TYPE_CHECKING:
     from plait.server.engine import Engine
     from plait.server.registry import Registry
+
+# How the names of threads begin that work for one operation, and end with it.
+BUSY = ("plait-pump-", "plait-submit-")
 
 GAUGES = {
     "running": "Operations that run.",
@@ -59,6 +64,8 @@ class ServerMetrics(Collector):
             yield GaugeMetricFamily(f"plait_{name}", sentence, value=now[name])
         streams = self._engine.running_streams()
         yield GaugeMetricFamily("plait_streams", "Streams that run.", value=streams)
+        threads = sum(thread.name.startswith(BUSY) for thread in threading.enumerate())
+        yield GaugeMetricFamily("plait_threads", "Threads that work for operations.", value=threads)
         states = {state.name: count for state, count in self._registry.states().items()}
         yield _labelled(
             GaugeMetricFamily("plait_operations", "Operations by state.", labels=["state"]), states

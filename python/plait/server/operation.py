@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from plait.errors import PlaitError
 from plait.server.failure import Failure, from_json
@@ -261,6 +262,10 @@ class Operation:
         try:
             with closing(source):
                 for frame in source:
+                    if isinstance(frame, Rows) and len(frame.arrow) > self._room.batch_bytes:
+                        self._took(Failed(_too_large(len(frame.arrow), self._room.batch_bytes)))
+                        source.cancel()
+                        break
                     if not self._took(frame):
                         break
         except (OSError, ValueError, PlaitError) as error:
@@ -312,3 +317,14 @@ class Operation:
             cancelled = end.kind in ("cancelled", "deadline", "ending")
             self._state = State.CANCELLED if cancelled else State.FAILED
         self._changed.notify_all()
+
+
+def _too_large(size: int, most: int) -> dict[str, Any]:
+    """Tell of a batch as the JVM tells of failures: it is one row, or nearly."""
+    return {
+        "kind": "limit",
+        "condition": "RESULT_TOO_LARGE",
+        "sqlState": "54000",
+        "message": f"A row of the result makes a message of {size} bytes, and one may have {most}: "
+        "select less of it at a time, or raise the server's message_bytes.",
+    }

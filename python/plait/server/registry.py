@@ -44,6 +44,9 @@ log = logging.getLogger("plait.server")
 # Of results that have ended and may still be attached to.
 KEPT_BYTES = 64 << 20
 
+# Bytes that a message has around its batch, at most.
+ENVELOPE = 1024
+
 # Seconds between two looks for what is over its time.
 TICK = 0.2
 
@@ -106,7 +109,11 @@ class Registry(Generic[S]):
                 raise sentences.operation_exists(operation)
             self._refuse_if_full()
             limits = self._limits
-            room = Room(max(limits.batch_bytes * 4, 1 << 20), limits.replay_bytes)
+            room = Room(
+                max(limits.batch_bytes * 4, 1 << 20),
+                limits.replay_bytes,
+                limits.message_bytes - ENVELOPE,
+            )
             made = Operation(operation, room, terms, self._ended)
             found.operations[operation] = made
             self._queue.append(made)
