@@ -28,13 +28,13 @@ final class SinkGuard(session: SparkSession, grant: Grant) {
   def checkFiles(format: String, path: String, options: Map[String, String]): Unit = {
     sources.checkFormat(Some(format), nowhere)
     sources.checkPath(path, nowhere)
-    OptionRule.checkAll(options, nowhere)
-    if (options.keys.exists(_.equalsIgnoreCase("path")))
+    if (options.keys.exists(OptionRule.isPath))
       throw new StatementRefused(
         StatementRefused.Option,
         "The folder of a stream's files is its path, and not an option.",
         nowhere
       )
+    OptionRule.checkAll(options, nowhere)
     if (holdsOtherFiles(new Path(path)))
       NodeRule.need(
         Scope.Admin,
