@@ -3,11 +3,11 @@ package plait.spark
 
 import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.SparkSession
 
 import plait.spark.continuous.{ContinuousTables, StreamRequest, StreamStart, Streams}
-import plait.spark.result.{Failure, OperationRequest, Operations, StackTrace}
+import plait.spark.result.{Failure, Json, OperationRequest, Operations, StackTrace}
 
 /** The JVM's side of the endpoint: runs a statement and streams its rows to the Python process beside it,
   * keeps the streams of clients, and tells of statements and tables without running anything.
@@ -17,7 +17,7 @@ import plait.spark.result.{Failure, OperationRequest, Operations, StackTrace}
   * answer `{"answer": ...}`, or `{"failure": ...}` with the JSON of [[plait.spark.result.Failure]].
   */
 object PlaitRemote {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def start(session: SparkSession, json: String): String = {
     val socket = Operations.start(

@@ -5,7 +5,6 @@ import java.io.{PrintWriter, StringWriter}
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
@@ -36,7 +35,7 @@ final class OperationFailed(
   *   1. Lines and columns count from 1, `start` and `stop` from 0, both in the text of the statement.
   */
 object Failure {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def json(error: Throwable, stack: StackTrace): String = {
     val root = mapper.createObjectNode()

@@ -6,7 +6,7 @@ import java.net.Socket
 
 import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.plait.{ArrowBatch, ArrowShape}
@@ -143,7 +143,7 @@ final class Operation(
 }
 
 object Operation {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
   private val DescribedCharacters = 200
 
   def tagOf(operation: String): String = s"plait-$operation"

@@ -6,7 +6,7 @@ import java.util.HexFormat
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 
 /** What is to be run, and within which limits; in JSON:
   * {{{
@@ -59,7 +59,7 @@ final class OperationRequest(val root: JsonNode) {
 }
 
 object OperationRequest {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def parse(json: String): OperationRequest = new OperationRequest(mapper.readTree(json))
 
