@@ -102,10 +102,10 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
     }
   }
 
-  /** One at a time: a table that was not there before is this one's, and goes with it if it cannot start. */
-  private def intoTable(writer: DataStreamWriter[Row], written: String): StreamingQuery =
-    IntoTable.synchronized {
-      val name = nameOf(written)
+  /** One at a time for a table: one that was not there before is this one's, and goes with it if it cannot start. */
+  private def intoTable(writer: DataStreamWriter[Row], written: String): StreamingQuery = {
+    val name = nameOf(written)
+    NameLocks.OfTables.alone(name.dotted) {
       ContinuousTables.knownAt(statement.state).foreach(_.refuseTarget(name))
       val before = provider(name)
       if (before.isDefined || !name.isOfSession) Admission.judged(sinks.checkTable(name.dotted))
@@ -119,6 +119,7 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
           throw error
       }
     }
+  }
 
   /** The format of a table that is there. */
   private def provider(name: TableName): Option[Option[String]] = {
@@ -140,7 +141,6 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
 }
 
 object StreamStart {
-  private object IntoTable
 
   /** The format of tables that a stream makes. */
   private[continuous] val NewFormat = "parquet"
