@@ -214,6 +214,37 @@ class HostileStatements extends GuardSuite {
     CONF_NOT_ALLOWED       SET SPARK.SQL.ANSI.ENABLED = true
   """)
 
+  private val large = table("""
+    TOO_MANY_PARTITIONS    SELECT * FROM range(0, 1, 1, 200000000)
+    TOO_MANY_PARTITIONS    SELECT * FROM range(0, 1, 1, 50000 + 50001)
+    TOO_MANY_PARTITIONS    EXPLAIN SELECT * FROM range(0, 1, 1, 200000000)
+    TOO_MANY_PARTITIONS    SELECT (SELECT max(id) FROM range(0, 1, 1, 200000000))
+    TOO_MANY_PARTITIONS    CREATE TEMPORARY VIEW v AS SELECT * FROM range(0, 1, 1, 200000000)
+    TOO_MANY_PARTITIONS    SELECT /*+ REPARTITION(100001) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ REPARTITION(2000000000, a) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ REPARTITION_BY_RANGE(2000000000, a) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ REBALANCE(2000000000, a) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ COALESCE(2000000000) */ * FROM t
+    TOO_MANY_PARTITIONS    SET spark.sql.shuffle.partitions = 2000000000
+    TOO_MANY_PARTITIONS    SET spark.sql.shuffle.partitions = 20000000000
+    TOO_MANY_PARTITIONS    SET spark.sql.adaptive.coalescePartitions.initialPartitionNum = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.files.minPartitionNum = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.files.maxPartitionNum = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.leafNodeDefaultParallelism = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.files.maxPartitionBytes = 1
+    TOO_MANY_PARTITIONS    SET spark.sql.files.maxPartitionBytes = 1023k
+    admitted               SET spark.sql.files.maxPartitionBytes = 1m
+    admitted               SET spark.sql.shuffle.partitions = 100000
+    admitted               SET spark.sql.shuffle.partitions
+    admitted               SELECT * FROM range(0, 1, 1, 100000)
+    admitted               SELECT /*+ REPARTITION(100000) */ * FROM t
+    admitted               SELECT * FROM range(200000000)
+  """)
+
+  test("a statement does not ask for more partitions than the driver bears, whatever it may set") {
+    assertOutcomes(large, admin.copy(confKeys = Seq("spark.sql.*")))
+  }
+
   test("what a table says of its order is looked at where a query makes use of it") {
     val order = "reflect('java.util.UUID', 'fromString', b)"
     run("CREATE TABLE says (a INT, b STRING) USING parquet")
