@@ -265,6 +265,24 @@ def test_a_deadline_frees_sparks_cores(client: Client) -> None:
     assert is_free(client)
 
 
+@pytest.mark.parametrize("ask", ["validate", "explain", "prepare"])
+def test_a_deadline_ends_the_jobs_that_look_for_columns(
+    server: ServerProcess, client: Client, data: Path, ask: str
+) -> None:
+    folder = data / ask
+    folder.mkdir()
+    first = folder / "0.json"
+    first.write_text('{"a": 1, "b": "x", "c": [1, 2, 3]}\n' * 300_000)
+    for number in range(1, 400):
+        (folder / f"{number}.json").hardlink_to(first)
+    with pytest.raises(RemoteError) as caught:
+        getattr(server.client(timeout=2.0), ask)(f"SELECT * FROM json.`{folder}`")
+    assert caught.value.status == "DEADLINE_EXCEEDED"
+    began = time.monotonic()
+    assert is_free(client)
+    assert time.monotonic() - began < 5.0
+
+
 def test_a_client_that_is_killed_in_the_middle_frees_sparks_cores(
     server: ServerProcess, client: Client
 ) -> None:

@@ -22,6 +22,11 @@ final class OperationFailed(
     val position: Option[Origin]
 ) extends RuntimeException(sentence)
 
+object OperationFailed {
+  def cancelled: OperationFailed =
+    new OperationFailed("cancelled", "OPERATION_CANCELED", "The operation was cancelled.", None)
+}
+
 /** An error as JSON, without a stack unless it is asked for:
   * {{{
   * {"kind": "statement", "condition": "UNRESOLVED_COLUMN.WITH_SUGGESTION", "sqlState": "42703",

@@ -131,11 +131,7 @@ final class Operation(
 
   private def failure(error: Throwable): String =
     if (!cancelled) Failure.json(error, request.stack)
-    else {
-      val sentence = "The operation was cancelled."
-      val failed = new OperationFailed("cancelled", "OPERATION_CANCELED", sentence, None)
-      Failure.json(failed, StackTrace.Kept)
-    }
+    else Failure.json(OperationFailed.cancelled, StackTrace.Kept)
 
   private def close(reader: Socket): Unit =
     try reader.close()

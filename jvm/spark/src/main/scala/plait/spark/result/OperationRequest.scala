@@ -22,7 +22,7 @@ import com.fasterxml.jackson.databind.JsonNode
   *      it has none, and how many streams a caller may have, and how many records of each are kept.
   */
 final class OperationRequest(val root: JsonNode) {
-  def operation: String = root.get("operation").asText
+  def operation: String = root.path("operation").asText
   def sql: String = root.get("sql").asText
   def batchBytes: Long = root.get("batchBytes").asLong
   def maxRows: Long = root.get("maxRows").asLong
