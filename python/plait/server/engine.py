@@ -227,6 +227,8 @@ class SparkEngine:
             "state": limits.state,
             "streams": limits.streams,
             "records": limits.stream_records,
+            "running": limits.running,
+            "patience": round(limits.queue_seconds * 1000),
         }
 
 

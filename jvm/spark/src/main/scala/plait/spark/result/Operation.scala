@@ -52,6 +52,9 @@ final class Operation(
     }
   }
 
+  /** Cancelled, and perhaps not at its end: not all of Spark's planning hears an interrupt. */
+  def isCancelled: Boolean = cancelled
+
   /** Ends the statement and its jobs; the frames end with the failure `cancelled`. */
   def cancel(): Unit = {
     cancelled = true

@@ -13,13 +13,15 @@ import com.fasterxml.jackson.databind.JsonNode
   * {"operation": "0c9...", "sql": "SELECT :x", "named": {"x": {"type": "date", "value": "2026-01-01"}}, "positional": [],
   *  "batchBytes": 1048576, "maxRows": 0, "maxBytes": 0, "stack": false,
   *  "scopes": ["read"], "folders": [], "confKeys": ["spark.sql.*"],
-  *  "owner": "", "state": "/var/lib/plait", "streams": 16, "records": 100}
+  *  "owner": "", "state": "/var/lib/plait", "streams": 16, "records": 100,
+  *  "running": 8, "patience": 60000}
   * }}}
   *
   *   1. A value is `null` or has one of the types of [[OperationRequest.value]], as text.
   *   1. A limit of 0 is none.
-  *   1. `owner` tells callers apart; the last three are of streams: the server's folder for continuous tables, empty if
+  *   1. `owner` tells callers apart; `state`, `streams` and `records` are of streams: the server's folder for continuous tables, empty if
   *      it has none, and how many streams a caller may have, and how many records of each are kept.
+  *   1. How many operations run at a time, and for how many milliseconds one waits: see [[Operations]].
   */
 final class OperationRequest(val root: JsonNode) {
   def operation: String = root.path("operation").asText
@@ -45,6 +47,8 @@ final class OperationRequest(val root: JsonNode) {
   def state: Option[String] = Some(root.get("state").asText).filter(_.nonEmpty)
   def streams: Int = root.get("streams").asInt
   def records: Int = root.get("records").asInt
+  def running: Int = root.path("running").asInt
+  def patience: Long = root.path("patience").asLong
 
   /** Its text and the values of its parameters, as they came. */
   def written: JsonNode = {
