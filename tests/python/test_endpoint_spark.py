@@ -237,20 +237,6 @@ def test_files_of_an_opened_folder_can_be_read(
         list(client.sql(f"SELECT count(*) FROM parquet.`{data}/../`"))
 
 
-def test_a_partition_larger_than_the_heap_passes_and_leaves_nothing_on_disk(
-    server: ServerProcess, client: Client
-) -> None:
-    rows = size = 0
-    before = server.scratch_bytes
-    sql = "SELECT id, repeat(CAST(id AS STRING), 200) AS s FROM range(0, 1500000, 1, 1)"
-    for batch in client.sql(sql).batches():
-        rows += batch.num_rows
-        size += batch.nbytes
-    assert rows == 1_500_000
-    assert size > 1 << 30  # of 1 GiB of heap
-    assert until(lambda: server.scratch_bytes <= before + (1 << 20))
-
-
 def test_a_cancelled_statement_frees_sparks_cores(client: Client) -> None:
     cursor = client.sql(ENDLESS)
     time.sleep(1.0)
