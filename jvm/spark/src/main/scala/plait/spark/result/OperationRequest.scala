@@ -19,8 +19,8 @@ import com.fasterxml.jackson.databind.JsonNode
   *
   *   1. A value is `null` or has one of the types of [[OperationRequest.value]], as text.
   *   1. A limit of 0 is none.
-  *   1. `owner` tells callers apart; `state`, `streams` and `records` are of streams: the server's folder for continuous tables, empty if
-  *      it has none, and how many streams a caller may have, and how many records of each are kept.
+  *   1. `owner` tells callers apart; `state`, `streams` and `records` are of streams: the server's folder for continuous
+  *      tables, empty if it has none, how many streams a caller may have, and how many records of each are kept.
   *   1. How many operations run at a time, and for how many milliseconds one waits: see [[Operations]].
   */
 final class OperationRequest(val root: JsonNode) {
