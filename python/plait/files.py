@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 FIRST_SURE_DAY = -141427
 FIRST_SURE_MICRO = -2177452800 * 1_000_000  # 1901-01-01
 
+BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+MORE_BITS = 65
+
 MICROS_A_UNIT = {
     "milliseconds": Fraction(1000),
     "microseconds": Fraction(1),
@@ -29,7 +33,12 @@ MICROS_A_UNIT = {
 }
 
 # Writers that never cut a text short, or raise the last byte where they do.
-WITH_UPPER_ENDS_OF_TEXTS = ("parquet-cpp-arrow", "parquet-mr")
+WITH_UPPER_ENDS_OF_TEXTS = ("parquet-cpp-arrow version ", "parquet-mr version ")
+
+# Writers that compare decimals of fixed length by value, but for the first parquet-mr: those
+# compared byte by byte, so that the least of 1 and 128 was 128.
+WITH_ENDS_OF_DECIMALS = WITH_UPPER_ENDS_OF_TEXTS
+OF_SIGNED_BYTES = re.compile(r"parquet-mr version (0|1\.[0-9])\.")
 
 # Ends of what a column holds, as the JVM's side reads them, where they are known.
 Ends = tuple[dict[str, Any] | None, dict[str, Any] | None]
@@ -184,21 +193,24 @@ def _ends(footer: Any, column: Any, data_type: DataType, least: Any, greatest: A
     physical = column.physical_type
     about = column.logical_type.to_json()
     is_integer = physical in ("INT32", "INT64")
+    writer = footer.created_by or ""
     found = UNKNOWN
     match data_type:
         case t.BooleanType() if physical == "BOOLEAN":
             found = encoded(bool(least)), encoded(bool(greatest))
         case t.ByteType() | t.ShortType() | t.IntegerType() | t.LongType() if is_integer and (
-            logical == "NONE" or '"isSigned":true' in about
+            _bits(physical, about) <= BITS[data_type.typeName()]
         ):
             found = _numbers(Fraction(least), Fraction(greatest))
         case t.DayTimeIntervalType() if physical == "INT64" and logical == "NONE":
             found = {"micros": str(least)}, {"micros": str(greatest)}
-        case t.DecimalType() if logical == "DECIMAL" and column.scale == data_type.scale:
+        case t.DecimalType() if logical == "DECIMAL" and (
+            column.scale == data_type.scale and column.precision <= data_type.precision
+        ):
             unit = Fraction(1, 10**data_type.scale)
             if is_integer:
                 found = _numbers(least * unit, greatest * unit)
-            elif physical == "FIXED_LEN_BYTE_ARRAY":
+            elif physical == "FIXED_LEN_BYTE_ARRAY" and _compares_decimals(writer):
                 whole = [int.from_bytes(x, "big", signed=True) for x in (least, greatest)]
                 found = _numbers(whole[0] * unit, whole[1] * unit)
         case t.FloatType() if physical == "FLOAT" and logical == "NONE":
@@ -212,23 +224,44 @@ def _ends(footer: Any, column: Any, data_type: DataType, least: Any, greatest: A
         ):
             found = _moments(isinstance(data_type, t.TimestampType), about, least, greatest)
         case t.StringType() if physical == "BYTE_ARRAY" and logical == "STRING":
-            found = _texts(footer.created_by or "", least, greatest)
+            found = _texts(writer, least, greatest)
     return found
 
 
+def _bits(physical: str, about: str) -> int:
+    """Return the width of a signed integer; of anything else, more than a type of Spark's has.
+
+    Spark cuts what is wider than its type, and a cut number may be anything.
+
+    >>> _bits("INT32", '{"Type":"Int","bitWidth":8,"isSigned":true}')
+    8
+    >>> _bits("INT64", '{"Type":"None"}'), _bits("INT64", '{"Type":"Decimal"}')
+    (64, 65)
+    """
+    if '"Type":"None"' in about:
+        return int(physical.removeprefix("INT"))
+    said = re.search(r'"bitWidth":(\d+),"isSigned":true', about)
+    return int(said[1]) if said else MORE_BITS
+
+
+def _compares_decimals(writer: str) -> bool:
+    return writer.startswith(WITH_ENDS_OF_DECIMALS) and not OF_SIGNED_BYTES.match(writer)
+
+
 def _numbers(least: Fraction, greatest: Fraction) -> Ends:
-    return encoded(least), encoded(greatest)
+    """Return both; a least above the greatest says that the writer has another order."""
+    return (encoded(least), encoded(greatest)) if least <= greatest else UNKNOWN
 
 
 def _floats(least: float, greatest: float) -> Ends:
     """Of a least or a greatest NaN neither says anything; zeros are 0, whatever their sign."""
-    if math.isnan(least) or math.isnan(greatest):
-        return UNKNOWN
-    return encoded(least), encoded(greatest)
+    return (encoded(least), encoded(greatest)) if least <= greatest else UNKNOWN
 
 
 def _since(first_sure: int, least: int, greatest: int, kind: str) -> Ends:
     """Keep an end that lies after: what lies before may be read as another value that does."""
+    if least > greatest:
+        return UNKNOWN
     return (
         {kind: str(least)} if least >= first_sure else None,
         {kind: str(greatest)} if greatest >= first_sure else None,
@@ -248,6 +281,8 @@ def _moments(is_instant: bool, about: str, least: int, greatest: int) -> Ends:
 
 def _texts(writer: str, least: bytes, greatest: bytes) -> Ends:
     """Keep the least text, whose beginning is an end too; that of the greatest is none."""
+    if least > greatest:
+        return UNKNOWN
     is_end = writer.startswith(WITH_UPPER_ENDS_OF_TEXTS)
     return _text(least, is_end=True), _text(greatest, is_end=is_end)
 

@@ -12,8 +12,9 @@ never         the engine itself raises
 A stream is a program too, of which each step is a micro-batch: `rows N` has N rows, `fail` ends it
 with a failure; behind the last step it ends, unless that is `wait`.
 
-Validated, `stay` waits until ``engine.go`` is set, `fail` fails, `never` raises, `do` is a command;
-each word with a colon is a parameter.
+Validated, `stay` waits until ``engine.go`` is set, `fail` fails, `never` raises, `hang` goes on
+until it is cancelled, `do` is a command; each word with a colon is a parameter. A stream that has
+`hang` starts for as long.
 The catalog has 250 tables, `t000` to `t249`.
 """
 
@@ -210,6 +211,8 @@ class FakeEngine:
     looked_at: list[Statement | Wanted] = field(default_factory=list)
     alive: bool = True
     go: threading.Event = field(default_factory=threading.Event)
+    hanging: dict[str, threading.Event] = field(default_factory=dict)  # what is looked at for long
+    cancelled: list[str] = field(default_factory=list)  # of those
 
     def open_session(self) -> int:
         self.sessions += 1
@@ -250,7 +253,16 @@ class FakeEngine:
         after = first + wanted.limit
         return Page(tables, str(after) if after < 250 else "")
 
+    def cancel_inquiry(self, operation: str) -> None:
+        self.cancelled.append(operation)
+        if operation in self.hanging:
+            self.hanging[operation].set()
+
     def _look(self, statement: Statement) -> None:
+        if "hang" in statement.sql:
+            self.hanging[statement.operation] = threading.Event()
+            assert self.hanging[statement.operation].wait(60)
+            raise Failure("cancelled", "OPERATION_CANCELED", "The operation was cancelled.")
         if "never" in statement.sql:
             raise RuntimeError("the engine is broken")
         self.looked_at.append(statement)
@@ -261,6 +273,8 @@ class FakeEngine:
 
     def start_stream(self, session: int, order: StreamOrder) -> dict[str, Any]:
         del session
+        if "hang" in order.statement.sql:
+            self._look(order.statement)
         key = (order.statement.owner, order.name)
         if key in self.started and self.started[key].state == "running":
             raise Failure("exists", "STREAM_EXISTS", "A stream of this name runs already.")

@@ -101,6 +101,17 @@ class Observed(ServerProcess):
             int(told["plait_streams"]),
         )
 
+    @property
+    def live_bytes(self) -> int:
+        """What lives in the JVM, after a full collection."""
+        return _lives(_jvm(self))["Total"]
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the Python process has in memory."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) << 10
+
     def rests(self, what: str, seconds: float = 30.0) -> None:
         """Assert that nothing runs any more, within some time."""
         end = time.monotonic() + seconds

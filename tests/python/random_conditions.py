@@ -11,9 +11,11 @@ combination of such. The definition computes with the integers that stand behind
     ntz         n, n2            microseconds since 1970   3600000000
     interval    v, v2            microseconds              3600000000
     double      x, y             a number, itself          0.5        (sums of these are exact)
+    decimal     m, q             a number, itself          0.5
 
-A value and a literal are multiples of the step, so that ends are met exactly. NULL is None, and a
-comparison with NULL is None too: neither TRUE nor FALSE. NaN is equal to itself and above all.
+Numbers of two kinds meet as Spark's and DuckDB's casts make them of one. A value and a literal are
+multiples of the step, so that ends are met exactly. NULL is None, and a comparison with NULL is
+None too: neither TRUE nor FALSE. NaN is equal to itself and above all.
 """
 
 from __future__ import annotations
@@ -36,9 +38,11 @@ COLUMNS = {
     "ntz": ("n", "n2"),
     "interval": ("v", "v2"),
     "double": ("x", "y"),
+    "decimal": ("m", "q"),
 }
+NUMBERS = ("int", "double", "decimal")
 # Of these, sums and negations are of the same kind.
-SIGNED = ("int", "interval", "double")
+SIGNED = ("interval", *NUMBERS)
 OPERATORS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 Row = Mapping[str, float | None]
@@ -119,6 +123,9 @@ def literal(kind: str, steps: int) -> Term:
         return Term(
             kind, f"CAST({number} AS DOUBLE)", f"({number})::DOUBLE", lambda left, right: number
         )
+    if kind == "decimal":
+        half = steps / 2
+        return Term(kind, f"({half})", f"({half})", lambda left, right: half)
     if kind == "int":
         text = f"({steps})" if steps < 0 else str(steps)
         return Term(kind, text, text, lambda left, right: steps)
@@ -164,6 +171,10 @@ def random_condition(rng: Random) -> Condition:
 def _across(rng: Random) -> Condition:
     """Return a comparison between the sides, in one of the forms that people write."""
     one, other = rng.sample("lr", 2)
+    return _mixed(rng, one, other) if rng.random() < 0.15 else _of_one_kind(rng, one, other)
+
+
+def _of_one_kind(rng: Random, one: str, other: str) -> Condition:
     kind = rng.choice(list(COLUMNS))
     signed = kind if kind in SIGNED else rng.choice(SIGNED)
     low = rng.randint(-6, 4)
@@ -188,6 +199,16 @@ def _across(rng: Random) -> Condition:
             return compare(_operator(rng), _term(rng, one, signed), -_term(rng, other, signed))
 
 
+def _mixed(rng: Random, one: str, other: str) -> Condition:
+    """Return a comparison of a sum over both sides with a column of another type."""
+    kinds = [rng.choice(NUMBERS) for _ in range(3)]
+    x, y, z = (
+        column(side, kind, rng.choice(COLUMNS[kind]))
+        for side, kind in zip((one, other, rng.choice([one, other])), kinds, strict=True)
+    )
+    return compare(rng.choice([*OPERATORS, "="]), x - y if rng.random() < 0.7 else x + y, z)
+
+
 def _within(rng: Random, term: Term, step: str, low: int) -> Condition:
     if rng.random() < 0.5:
         return between(term, literal(step, low), literal(step, low + rng.randint(0, 8)))
@@ -207,6 +228,7 @@ def _sum_of_columns(rng: Random, side: str, kind: str) -> Term:
         return term
     # Spark adds no BIGINT to a date.
     addends = {"int": ("int", "i"), "date": ("int", rng.choice("si")), "double": ("double", "y")}
+    addends["decimal"] = ("decimal", "q")
     addend = addends.get(kind, ("interval", "v"))
     summand = column(side, *addend)
     if kind == "interval" and rng.random() < 0.5:

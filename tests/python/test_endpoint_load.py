@@ -28,6 +28,12 @@ pytestmark = pytest.mark.spark
 CLIENTS, QUERIES = cases(16, soak=64), cases(20, soak=50)
 LEAVING = cases(100, soak=1_000)
 KILLED = cases(4, soak=24)
+GIBIBYTES = cases(1, soak=10)
+
+# Of a result on its way: two jobs' share of batches, and what a task makes and its disk takes.
+HELD_BY_THE_JVM = 128 << 20
+# The batches that are kept to be sent again, those that wait, and gRPC's own buffers.
+HELD_BY_PYTHON = 64 << 20
 
 # Takes both cores for hours.
 ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
@@ -217,6 +223,29 @@ def test_clients_that_are_killed_leave_nothing(server: Observed, tmp_path: Path,
     server.rests(f"killed: {ends[:20]}")
     with server.client(session="killed") as heir:
         heir.close_session()
+
+
+def test_a_result_larger_than_the_heap_passes_in_constant_memory(server: Observed) -> None:
+    # Each partition alone is larger than the heap of 1 GiB.
+    rows = GIBIBYTES * 1_500_000
+    sql = f"SELECT id, repeat(CAST(id AS STRING), 200) AS s FROM range(0, {rows}, 1, {GIBIBYTES})"
+    heap, resident, disk = server.live_bytes, server.resident_bytes, server.scratch_bytes
+    grown, size, seen = [], 0, 0
+    with server.client() as client:
+        for batch in client.sql(sql).batches():
+            seen += batch.num_rows
+            size += batch.nbytes
+            if size >> 28 > len(grown):  # four times a GiB
+                grown.append((server.live_bytes - heap, server.resident_bytes - resident))
+    assert seen == rows
+    assert size > GIBIBYTES << 30
+    assert until(lambda: server.scratch_bytes <= disk + (1 << 20), 30)
+    told = [f"{live >> 20}+{held >> 20}" for live, held in grown]
+    print(f"{size >> 20} MiB passed; MiB more in the JVM and in Python: {' '.join(told)}")
+    assert len(grown) >= 4 * GIBIBYTES
+    assert max(live for live, _ in grown) < HELD_BY_THE_JVM, told
+    assert max(held for _, held in grown) < HELD_BY_PYTHON, told
+    server.rests("a large result")
 
 
 def test_in_the_end_heap_threads_sessions_and_views_are_back_where_they_were(

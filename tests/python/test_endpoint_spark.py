@@ -237,20 +237,6 @@ def test_files_of_an_opened_folder_can_be_read(
         list(client.sql(f"SELECT count(*) FROM parquet.`{data}/../`"))
 
 
-def test_a_partition_larger_than_the_heap_passes_and_leaves_nothing_on_disk(
-    server: ServerProcess, client: Client
-) -> None:
-    rows = size = 0
-    before = server.scratch_bytes
-    sql = "SELECT id, repeat(CAST(id AS STRING), 200) AS s FROM range(0, 1500000, 1, 1)"
-    for batch in client.sql(sql).batches():
-        rows += batch.num_rows
-        size += batch.nbytes
-    assert rows == 1_500_000
-    assert size > 1 << 30  # of 1 GiB of heap
-    assert until(lambda: server.scratch_bytes <= before + (1 << 20))
-
-
 def test_a_cancelled_statement_frees_sparks_cores(client: Client) -> None:
     cursor = client.sql(ENDLESS)
     time.sleep(1.0)
@@ -263,6 +249,24 @@ def test_a_deadline_frees_sparks_cores(client: Client) -> None:
         list(client.execute(ENDLESS, timeout=1.0))
     assert caught.value.status == "DEADLINE_EXCEEDED"
     assert is_free(client)
+
+
+@pytest.mark.parametrize("ask", ["validate", "explain", "prepare"])
+def test_a_deadline_ends_the_jobs_that_look_for_columns(
+    server: ServerProcess, client: Client, data: Path, ask: str
+) -> None:
+    folder = data / ask
+    folder.mkdir()
+    first = folder / "0.json"
+    first.write_text('{"a": 1, "b": "x", "c": [1, 2, 3]}\n' * 300_000)
+    for number in range(1, 400):
+        (folder / f"{number}.json").hardlink_to(first)
+    with pytest.raises(RemoteError) as caught:
+        getattr(server.client(timeout=2.0), ask)(f"SELECT * FROM json.`{folder}`")
+    assert caught.value.status == "DEADLINE_EXCEEDED"
+    began = time.monotonic()
+    assert is_free(client)
+    assert time.monotonic() - began < 5.0
 
 
 def test_a_client_that_is_killed_in_the_middle_frees_sparks_cores(

@@ -213,6 +213,59 @@ def test_files_of_other_columns_or_types_are_kept(spark: SparkSession, tmp_path:
     assert [(g.file.name, g.kept) for g in found] == [("a.parquet", False), ("b.parquet", True)]
 
 
+def footer_changed(file: Path, old: bytes, new: bytes) -> None:
+    """Replace bytes of a footer by as many others."""
+    data = file.read_bytes()
+    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    assert old in data[begin:], "the footer does not hold what is to be replaced"
+    assert len(old) == len(new)
+    file.write_bytes(data[:begin] + data[begin:].replace(old, new))
+
+
+def kept(file: Path, condition: str) -> list[bool]:
+    return [group.kept for group in plait.prune_files(file, condition)]
+
+
+@pytest.mark.parametrize(
+    ("writer", "is_kept"),
+    [
+        ("parquet-mr version 1.10.1 (buil)", False),
+        ("parquet-mr version 1.8.1 (build)", True),
+        ("another writer version 1.0.0 (b)", True),
+    ],
+)
+def test_old_or_unknown_writers_say_nothing_of_decimals_of_fixed_length(
+    tmp_path: Path, writer: str, is_kept: bool
+) -> None:
+    file = tmp_path / "decimals.parquet"
+    pq.write_table(pa.table({"d": pa.array([1, 128], pa.decimal128(20, 0))}), file)
+    mine = pq.read_metadata(file).created_by.encode()
+    footer_changed(file, mine, writer.encode()[: len(mine)].ljust(len(mine)))
+    assert kept(file, "d > 500") == [is_kept]
+    assert kept(file, "d = 100") == [True]
+
+
+def test_a_least_above_the_greatest_says_nothing(tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"i": pa.array([1234, 5678], pa.int32())}), numbers)
+    footer_changed(numbers, (1234).to_bytes(4, "little"), (9999).to_bytes(4, "little"))
+    assert kept(numbers, "i = 1234") == [True]
+    texts = tmp_path / "texts.parquet"
+    pq.write_table(pa.table({"s": ["begin", "end"]}), texts)
+    footer_changed(texts, b"begin", b"zebra")
+    assert kept(texts, "s = 'begin'") == [True]
+
+
+def test_numbers_wider_than_their_type_to_spark_say_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"a": pa.array([1], pa.int8())}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"a": pa.array([300], pa.int32())}), tmp_path / "b.parquet")
+    is_kept = {g.file.name: g.kept for g in plait.prune_files(tmp_path, "a + 0 = 44")}
+    seen = spark.read.parquet(str(tmp_path)).schema["a"].dataType.typeName()
+    assert is_kept == {"a.parquet": False, "b.parquet": seen == "byte"}
+
+
 def test_moments_in_utc_and_on_the_wall(spark: SparkSession, tmp_path: Path) -> None:
     spark.conf.set("spark.sql.session.timeZone", "America/St_Johns")
     try:

@@ -55,7 +55,7 @@ OF_LEFT = ("LEFT SEMI JOIN", "LEFT ANTI JOIN", EXISTENCE)
 SIZES = [0, 1, 2, 4, 4, 8, 8, 16, 50]
 NOON = 1_711_886_400_000_000  # 2024-03-31 12:00 UTC
 ORIGINS = {"date": NOON // DAY, "timestamp": NOON, "ntz": NOON}
-STEPS = {"timestamp": HOUR, "ntz": HOUR, "interval": HOUR, "double": 0.5}
+STEPS = {"timestamp": HOUR, "ntz": HOUR, "interval": HOUR, "double": 0.5, "decimal": 0.5}
 ARROW_TYPES = {
     "s": pa.int16(),
     "i": pa.int32(),
@@ -208,6 +208,8 @@ def random_rows(rng: Random, pair: int, spread: int, nulls: float) -> Iterator[R
 
 
 def order_value(rng: Random, kind: str, steps: int) -> float:
+    if kind == "decimal":
+        return steps * STEPS[kind]
     if kind != "double":
         return ORIGINS.get(kind, 0) + steps * int(STEPS.get(kind, 1))
     if rng.random() < 0.05:
@@ -224,6 +226,9 @@ def arrow(table: Table) -> pa.Table:
     def values(name: str, kind: str) -> pa.Array:
         if kind == "double":
             return pa.array([row[name] for row in table], pa.float64())
+        if kind == "decimal":
+            numbers = pa.array([row[name] for row in table], pa.float64())
+            return numbers.cast(pa.decimal128(9, 2) if name == "m" else pa.decimal128(12, 1))
         integers = pa.array([row[name] for row in table], pa.int64())
         of_type = ARROW_TYPES.get(name, ARROW_TYPES.get(kind, pa.int64()))
         return integers.cast(pa.int32()).cast(of_type) if kind == "date" else integers.cast(of_type)

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import grpc
 from grpc_status import rpc_status
 
-from plait.server import messages
+from plait.server import messages, sentences
 from plait.server.callers import Caller, identify
+from plait.server.desks import Desks
 from plait.server.engine import Engine, Statement
 from plait.server.failure import Failure
 from plait.server.parameters import WithStatement, parameters
@@ -59,6 +59,22 @@ class Call:
         with suppress(grpc.RpcError):  # the client has gone
             self._context.send_initial_metadata(((SERVER, self._incarnation),))
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for its answer any more."""
+        return self._is_late or not self._context.is_active()
+
+    def refuse_if_over(self) -> None:
+        """Raise what has ended it."""
+        if self._is_late:
+            raise sentences.past_deadline()
+        if self.is_over:
+            raise sentences.cancelled()
+
+    @property
+    def _is_late(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
     def __enter__(self) -> Call:
         return self
 
@@ -90,7 +106,7 @@ class Calls:
         self._config = config
         self._engine = engine
         self._registry = registry
-        self._desks = threading.BoundedSemaphore(config.server.running)
+        self._desks = Desks(config.server, engine.cancel_inquiry)
 
     def _call(self, context: grpc.ServicerContext, name: str) -> Call:
         return Call(context, name, self._registry.tally, self._registry.incarnation)
@@ -106,22 +122,6 @@ class Calls:
         return Statement(
             operation, sql, named, positional, caller.scopes, request.stack, caller.key
         )
-
-    @contextmanager
-    def _desk(self) -> Iterator[None]:
-        """Wait for one of the places where statements are looked at without being run."""
-        limits = self._config.server
-        if not self._desks.acquire(timeout=limits.queue_seconds):
-            raise Failure(
-                "limit",
-                "QUEUE_TIMEOUT",
-                f"The call waited {limits.queue_seconds:g} seconds: {limits.running} statements "
-                "are looked at already. Try again later.",
-            )
-        try:
-            yield
-        finally:
-            self._desks.release()
 
 
 def _is_abort(error: Exception) -> bool:

@@ -83,6 +83,10 @@ class Engine(Protocol):
         """Tell of tables; raises a ``Failure``."""
         ...
 
+    def cancel_inquiry(self, operation: str) -> None:
+        """End what runs for a statement that is looked at, or a stream that starts, if it does."""
+        ...
+
     def start_stream(self, session: Any, order: StreamOrder) -> StreamTold:
         """Start a stream that lives on without the session; raises its ``Failure``."""
         ...
@@ -145,7 +149,7 @@ class SparkEngine:
         """Run a statement in the JVM; returns when its frames can be read."""
         # Clients choose their operations' ids, two of them perhaps the same one.
         number = uuid.uuid4().hex
-        request = {"operation": number, **self._request(statement)}
+        request = self._request(statement) | {"operation": number}
         port, secret = str(self._remote.start(session, json.dumps(request))).split()
         return JvmSource(self._remote, number, int(port), secret)
 
@@ -162,6 +166,10 @@ class SparkEngine:
     def catalog(self, session: JvmSession, wanted: Wanted) -> Page:
         """Let the JVM read its catalog."""
         return Page(**_answer(self._remote.catalog(session, json.dumps(asdict(wanted)))))
+
+    def cancel_inquiry(self, operation: str) -> None:
+        """Let the JVM cancel its jobs, and interrupt its thread."""
+        self._remote.cancelInquiry(operation)
 
     def versions(self) -> tuple[str, str]:
         """Tell the versions of Plait and Spark."""
@@ -215,6 +223,7 @@ class SparkEngine:
     def _request(self, statement: Statement) -> dict[str, Any]:
         limits = self._limits
         return {
+            "operation": statement.operation,
             "sql": statement.sql,
             "named": dict(statement.named),
             "positional": list(statement.positional),
@@ -229,6 +238,8 @@ class SparkEngine:
             "state": limits.state,
             "streams": limits.streams,
             "records": limits.stream_records,
+            "running": limits.running,
+            "patience": round(limits.queue_seconds * 1000),
         }
 
 

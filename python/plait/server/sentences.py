@@ -145,6 +145,16 @@ def too_many_parked() -> Failure:
     )
 
 
+def no_desk(limits: Server) -> Failure:
+    """Say that too many statements are looked at."""
+    return Failure(
+        "limit",
+        "QUEUE_TIMEOUT",
+        f"The call waited {limits.queue_seconds:g} seconds: {limits.running} statements "
+        "are looked at already. Try again later.",
+    )
+
+
 def left_alone(terms: Terms) -> Failure:
     """Say that nobody read it."""
     if terms.way is Way.SUBMITTED:

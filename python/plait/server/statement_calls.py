@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from plait._proto import plait_pb2
 from plait.server import answers, messages
 from plait.server.analysis import Validated, Wanted
-from plait.server.call import Calls
+from plait.server.call import Call, Calls
 
 if TYPE_CHECKING:
     import grpc
@@ -29,29 +30,32 @@ class StatementCalls(Calls):
         self, request: plait_pb2.ValidateRequest, context: grpc.ServicerContext
     ) -> plait_pb2.ValidateResponse:
         """Tell what a statement is."""
-        with self._call(context, "Validate"):
-            return answers.validated(self._validated(self._caller(context), request))
+        with self._call(context, "Validate") as call:
+            return answers.validated(self._validated(call, self._caller(context), request))
 
     def Explain(
         self, request: plait_pb2.ExplainRequest, context: grpc.ServicerContext
     ) -> plait_pb2.ExplainResponse:
         """Tell how a statement would run."""
-        with self._call(context, "Explain"):
+        with self._call(context, "Explain") as call:
             caller = self._caller(context)
             session = messages.session_name(request.session)
-            statement = self._statement(caller, "", request)
-            with self._desk(), self._registry.using(caller, session) as spark:
+            statement = self._statement(caller, uuid4().hex, request)
+            with (
+                self._desks.sit(call, statement.operation),
+                self._registry.using(caller, session) as spark,
+            ):
                 return answers.explained(self._engine.explain(spark, statement))
 
     def Prepare(
         self, request: plait_pb2.PrepareRequest, context: grpc.ServicerContext
     ) -> plait_pb2.PrepareResponse:
         """Keep a statement."""
-        with self._call(context, "Prepare"):
+        with self._call(context, "Prepare") as call:
             caller = self._caller(context)
             name = messages.new_name("prepared", request.prepared)
             messages.text("sql", request.sql, PREPARED)
-            told = self._validated(caller, request)
+            told = self._validated(call, caller, request)
             self._registry.prepare(caller, request.session, name, request.sql)
             return plait_pb2.PrepareResponse(prepared=name, statement=answers.validated(told))
 
@@ -70,19 +74,28 @@ class StatementCalls(Calls):
         self, request: plait_pb2.CatalogRequest, context: grpc.ServicerContext
     ) -> plait_pb2.CatalogResponse:
         """Tell of tables."""
-        with self._call(context, "Catalog"):
+        with self._call(context, "Catalog") as call:
             caller = self._caller(context)
             session = messages.session_name(request.session)
             wanted = _wanted(request, caller)
-            with self._desk(), self._registry.using(caller, session) as spark:
+            with (
+                self._desks.sit(call, uuid4().hex),
+                self._registry.using(caller, session) as spark,
+            ):
                 return answers.page(self._engine.catalog(spark, wanted))
 
     def _validated(
-        self, caller: Caller, request: plait_pb2.ValidateRequest | plait_pb2.PrepareRequest
+        self,
+        call: Call,
+        caller: Caller,
+        request: plait_pb2.ValidateRequest | plait_pb2.PrepareRequest,
     ) -> Validated:
         session = messages.session_name(request.session)
-        statement = self._statement(caller, "", request)
-        with self._desk(), self._registry.using(caller, session) as spark:
+        statement = self._statement(caller, uuid4().hex, request)
+        with (
+            self._desks.sit(call, statement.operation),
+            self._registry.using(caller, session) as spark,
+        ):
             return self._engine.validate(spark, statement)
 
 

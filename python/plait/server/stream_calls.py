@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from plait._proto import plait_pb2
 from plait.server import messages, sentences, stream_messages
@@ -44,18 +45,21 @@ class StreamCalls(Calls):
         self, request: plait_pb2.StartStreamRequest, context: grpc.ServicerContext
     ) -> plait_pb2.StartStreamResponse:
         """Start a stream."""
-        with self._call(context, "StartStream"):
+        with self._call(context, "StartStream") as call:
             caller = self._caller(context)
             session = messages.session_name(request.session)
             order = StreamOrder(
-                self._statement(caller, "", request),
+                self._statement(caller, uuid4().hex, request),
                 messages.new_name("stream", request.stream),
                 stream_messages.sink(request),
                 messages.text("checkpoint", request.checkpoint, stream_messages.PATH),
                 stream_messages.every(request),
                 stream_messages.mode(request),
             )
-            with self._desk(), self._registry.using(caller, session) as spark:
+            with (
+                self._desks.sit(call, order.statement.operation),
+                self._registry.using(caller, session) as spark,
+            ):
                 told = self._engine.start_stream(spark, order)
             _log("start stream", caller, told["name"])
             return plait_pb2.StartStreamResponse(stream=stream_messages.stream(told))

@@ -135,14 +135,17 @@ object Logic {
     */
   final case class In(members: Vector[Rational], withNull: Specials) extends Operation {
     private val set = IntervalSet.points(members)
+    private val sorted = members.distinct.sorted
     def name: String = "IN"
     def domain: Domain = Domain.Boolean
 
     override def forward(arguments: IndexedSeq[Possible]): Possible = {
       val a = arguments(0)
-      val isOther = a.mayBeNaN || !(a.values.single.exists(members.contains) || a.values.isEmpty)
+      val hasMember = a.values.spans.exists(holdsMember)
+      val isMember = a.values.single.isDefined && hasMember
+      val isOther = a.mayBeNaN || !(isMember || a.values.isEmpty)
       Truth.of(
-        isTrue = members.exists(a.contains),
+        isTrue = hasMember,
         isFalse = isOther && !withNull.hasNull,
         isNull = a.mayBeNull || (isOther && withNull.hasNull)
       )
@@ -165,9 +168,18 @@ object Logic {
       in.union(out).union(missing)
     }
 
+    /** The first member that is not before the interval is in it, if any is. */
+    private def holdsMember(span: Interval.Span[Rational]): Boolean = {
+      val first = span.lower match {
+        case Bound.Unbounded => 0
+        case lower => sorted.search(Bound.at(lower)).insertionPoint
+      }
+      // An open end may itself be a member.
+      sorted.slice(first, first + 2).exists(span.contains(_))
+    }
+
     /** What may be taken away where the value is not in the list: nothing that is not in it. */
-    private val outside =
-      if (members.distinct.size <= IntervalSet.Most) set else IntervalSet.Empty
+    private val outside = if (sorted.size <= IntervalSet.Most) set else IntervalSet.Empty
     override def text(arguments: Seq[String]): String =
       arguments.head + members.mkString(" IN (", ", ", ")")
   }

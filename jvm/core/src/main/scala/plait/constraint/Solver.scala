@@ -63,8 +63,11 @@ final class Solver(
     nodes.map(_.children.map(indexOf).toArray).toArray
 
   /** The nodes that each one is an argument of. */
-  private val users: Array[Array[Int]] =
-    nodes.indices.map(i => nodes.indices.filter(arguments(_).contains(i)).toArray).toArray
+  private val users: Array[Array[Int]] = {
+    val found = Array.fill(nodes.size)(mutable.ArrayBuilder.make[Int])
+    for (user <- nodes.indices; i <- arguments(user).distinct) found(i) += user
+    found.map(_.result())
+  }
   private val views: Array[Arguments] = arguments.map(new Arguments(_))
   private val branching: Array[Int] =
     nodes.indices.filter(i => (operations(i) ne null) && operations(i).hasCases).toArray

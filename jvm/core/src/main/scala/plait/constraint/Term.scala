@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.constraint
 
+import scala.util.hashing.MurmurHash3
+
 import plait.Side
 import plait.interval.{Domain, Possible}
 
@@ -114,16 +116,19 @@ object Term {
     override def toString: String = s"$factor * $child"
   }
 
-  sealed trait Pair { self: Term =>
+  // Hashes are kept: a deep sum is asked for them at each of its nodes.
+  sealed trait Pair { self: Term with Product =>
     def left: Term
     def right: Term
+    override lazy val hashCode: Int = MurmurHash3.caseClassHash(self)
     lazy val sides: Set[Side] = left.sides ++ right.sides
     def children: Seq[Term] = Seq(left, right)
     def domain: Domain = Domain.Integer
   }
 
-  sealed trait Single { self: Term =>
+  sealed trait Single { self: Term with Product =>
     def child: Term
+    override lazy val hashCode: Int = MurmurHash3.caseClassHash(self)
     def sides: Set[Side] = child.sides
     def children: Seq[Term] = Seq(child)
     def domain: Domain = Domain.Integer

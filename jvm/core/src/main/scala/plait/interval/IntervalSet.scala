@@ -176,16 +176,19 @@ object IntervalSet {
   private def isWithin(a: Span[Rational], b: Span[Rational]): Boolean =
     compareLower(a.lower, b.lower) >= 0 && compareUpper(a.upper, b.upper) <= 0
 
+  /** With the widest gaps alone; of equal ones the last. */
   private def hulled(spans: Vector[Span[Rational]]): Vector[Span[Rational]] =
     if (spans.size <= Most) spans
     else {
-      val narrowest = (1 until spans.size).minBy(i => gap(spans(i - 1).upper, spans(i).lower))
-      val joined = Span(spans(narrowest - 1).lower, spans(narrowest).upper)
-      hulled(spans.patch(narrowest - 1, Vector(joined), 2))
+      val gaps = (1 until spans.size).sortBy(i => gapBefore(i, spans))
+      val begins = (0 +: gaps.takeRight(Most - 1).sorted).toVector
+      begins.zip(begins.tail :+ spans.size).map { case (first, next) =>
+        Span(spans(first).lower, spans(next - 1).upper)
+      }
     }
 
-  private def gap(upper: Bound[Rational], lower: Bound[Rational]): Rational =
-    Bound.at(lower) - Bound.at(upper)
+  private def gapBefore(i: Int, spans: Vector[Span[Rational]]): Rational =
+    Bound.at(spans(i).lower) - Bound.at(spans(i - 1).upper)
 
   /** Is there nothing between an interval's end and a later one's beginning? */
   private def meet(upper: Bound[Rational], lower: Bound[Rational]): Boolean =

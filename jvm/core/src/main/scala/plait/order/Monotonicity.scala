@@ -125,17 +125,17 @@ object Monotonicity {
       case (step, Seq(Call(Arithmetic(ToLocal(zone), _, _, _), Seq(t)))) if isDay(step) =>
         if (WallClock.goesBack(zone, TimeUnit.Day)) Unknown else of(t, along).weakened
       case (Plus, Seq(_, _)) if !isFloating => moves(0).plus(moves(1))
-      case (Plus, Seq(_, b)) if isFinite(b, arithmetic.from) => moves(0)
-      case (Plus, Seq(a, _)) if isFinite(a, arithmetic.from) => moves(1)
+      case (Plus, Seq(_, b)) if finite(b, arithmetic.from).isDefined => moves(0)
+      case (Plus, Seq(a, _)) if finite(a, arithmetic.from).isDefined => moves(1)
       case (Minus, Seq(_, _)) if !isFloating => moves(0).plus(moves(1).reversed)
-      case (Minus, Seq(_, b)) if isFinite(b, arithmetic.from) => moves(0)
+      case (Minus, Seq(_, b)) if finite(b, arithmetic.from).isDefined => moves(0)
       case (Times, Seq(a, b)) =>
-        factor(b)
+        finite(b, arithmetic.from)
           .map(scaled(moves(0), _, isFloating))
-          .orElse(factor(a).map(scaled(moves(1), _, isFloating)))
+          .orElse(finite(a, arithmetic.from).map(scaled(moves(1), _, isFloating)))
           .getOrElse(Unknown)
       case (Divide, Seq(_, b)) =>
-        factor(b).fold[Monotonicity](Unknown)(scaled(moves(0), _, isFloating))
+        finite(b, arithmetic.from).fold[Monotonicity](Unknown)(scaled(moves(0), _, isFloating))
       case (plait.interval.FieldOperation.Negate, _) if !isFloating => moves(0).reversed
       case (Same, _) => if (isExact(arithmetic)) moves(0) else moves(0).weakened
       case (_: Step | _: FloorQuotient, _) => moves(0).weakened
@@ -165,10 +165,12 @@ object Monotonicity {
     case _ => None
   }
 
-  /** Is it one number? An infinite one plus the other infinity is NaN, which stands above all. */
-  private def isFinite(term: Term, domain: Domain): Boolean = domain match {
-    case floating: Floating => factor(term).exists(_.abs < floating.infinity)
-    case _ => factor(term).isDefined
+  /** Its one number, if that is finite: an infinite one plus the other infinity is NaN, which stands above all, and so
+    * is one times 0, or one divided by one.
+    */
+  private def finite(term: Term, domain: Domain): Option[Rational] = domain match {
+    case floating: Floating => factor(term).filter(_.abs < floating.infinity)
+    case _ => factor(term)
   }
 
   private def scaled(moves: Monotonicity, by: Rational, isFloating: Boolean): Monotonicity =

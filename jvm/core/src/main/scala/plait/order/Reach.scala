@@ -96,16 +96,29 @@ object Reach {
   private def bound(end: Bound[Formula], from: Compare, order: Term): Option[ReachBound] =
     Option(end).filter(_.isBounded).map(ReachBound(_, from, order)).filter { b =>
       b.formula match {
-        case affine: Affine => affine.coefficients.values.forall(_.abs <= LargestCoefficient)
+        case affine: Affine =>
+          affine.coefficients.values
+            .forall(_.abs <= LargestCoefficient) && isOfOneUnit(affine, order)
         case _: RealFormula => true
       }
     }
 
-  /** Does it hold numbers that are no integers? Two columns alone are compared by their ranks. */
+  /** Integers are added up as they are. Of anything else the ranks only stand in the sequence of the values: one of
+    * them is an end for another of the same type.
+    */
+  private def isOfOneUnit(formula: Affine, order: Term): Boolean = {
+    val domains = formula.coefficients.keys.map(_.domain).toSet + order.domain
+    domains.forall(_.isInstanceOf[Domain.Whole]) ||
+    domains.size == 1 && formula.constant == 0 && formula.coefficients.values.toSeq == Seq(
+      BigInt(1)
+    )
+  }
+
+  /** Does it compute with numbers that are no integers? Two columns alone are compared by their ranks. */
   private def isRounded(comparison: Compare): Boolean =
     Seq(comparison.left, comparison.right).flatMap(_.nodes).exists {
       case _: Known => true
-      case Call(_, arguments) => arguments.exists(!_.domain.isInstanceOf[Domain.Whole])
+      case call: Call => (call +: call.arguments).exists(!_.domain.isInstanceOf[Domain.Whole])
       case _ => false
     }
 

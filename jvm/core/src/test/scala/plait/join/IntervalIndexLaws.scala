@@ -49,6 +49,20 @@ class IntervalIndexLaws extends LawSuite {
     assertEquals(answer(found.cursor(), 0, 4000, 4001), Seq(0, 4000, 4001))
   }
 
+  test("questions near the last one, and far from it, up and down, find the same") {
+    val lows = (0 until 5000).map(i => i / 3 * 2L)
+    val placesOf = lows.indices.groupBy(lows(_))
+    val cursor = index(1, lows.map(low => Row(0, low, low))).cursor()
+    val random = new scala.util.Random(1)
+    var near = 0L
+    for (_ <- 1 to 20000) {
+      near =
+        if (random.nextInt(4) == 0) random.nextInt(3500) - 50L else near + random.nextInt(9) - 4
+      val expected = placesOf.getOrElse(near, Nil)
+      assertEquals(answer(cursor, 0, near, near), expected)
+    }
+  }
+
   test("no rows, no answer") {
     assertEquals(answer(index(1, Nil).cursor(), 0, 0, 9), Nil)
   }

@@ -18,9 +18,12 @@ private[spark] object Admission {
     catch {
       case refused: StatementRefused =>
         val origin = Some(refused.origin).filter(_.line.isDefined)
-        throw new OperationFailed("refused", refused.code, refused.sentence, origin)
+        throw new OperationFailed(kindOf(refused), refused.code, refused.sentence, origin)
       // While a statement is analysed, these are what Plait says of its hints and properties.
       case hint: IllegalArgumentException if !hint.isInstanceOf[SparkThrowable] =>
         throw new OperationFailed("statement", "WRONG_HINT", hint.getMessage, None)
     }
+
+  private def kindOf(refused: StatementRefused): String =
+    if (refused.code == StatementRefused.Partitions) "limit" else "refused"
 }

@@ -6,8 +6,8 @@ import java.util.Base64
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
@@ -22,7 +22,7 @@ import org.apache.spark.sql.connector.catalog.{
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import plait.spark.guard.{Scope, StatementRefused}
-import plait.spark.result.OperationFailed
+import plait.spark.result.{Json, OperationFailed}
 
 /** Which tables are asked for; in JSON:
   * {{{
@@ -130,7 +130,7 @@ final private[spark] class CatalogListing(session: SparkSession) {
 }
 
 private[spark] object CatalogListing {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
   private val SparkCatalog = "spark_catalog"
   private val NoScope = "The token allows nothing. Ask the server's operator for the scope read."
 

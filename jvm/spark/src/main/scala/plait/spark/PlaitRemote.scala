@@ -3,11 +3,11 @@ package plait.spark
 
 import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.SparkSession
 
 import plait.spark.continuous.{ContinuousTables, StreamRequest, StreamStart, Streams}
-import plait.spark.result.{Failure, OperationRequest, Operations, StackTrace}
+import plait.spark.result.{Failure, Inquiries, Json, OperationRequest, Operations, StackTrace}
 
 /** The JVM's side of the endpoint: runs a statement and streams its rows to the Python process beside it,
   * keeps the streams of clients, and tells of statements and tables without running anything.
@@ -17,7 +17,7 @@ import plait.spark.result.{Failure, OperationRequest, Operations, StackTrace}
   * answer `{"answer": ...}`, or `{"failure": ...}` with the JSON of [[plait.spark.result.Failure]].
   */
 object PlaitRemote {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def start(session: SparkSession, json: String): String = {
     val socket = Operations.start(
@@ -31,6 +31,9 @@ object PlaitRemote {
 
   def cancel(operation: String): Unit = Operations.cancel(operation)
 
+  /** Ends what `validate`, `explain` or `startStream` does for the request of that operation, if it does. */
+  def cancelInquiry(operation: String): Unit = Inquiries.cancel(operation)
+
   /** How many operations run. */
   def running(): Int = Operations.count
 
@@ -40,13 +43,13 @@ object PlaitRemote {
   /** What a statement is; see [[RemoteStatement.validated]]. */
   def validate(session: SparkSession, json: String): String = {
     val request = OperationRequest.parse(json)
-    answered(request.stack)(RemoteStatement.validated(session, request))
+    asked(session, request)(RemoteStatement.validated(session, request))
   }
 
   /** How a statement would run; see [[RemoteStatement.explained]]. */
   def explain(session: SparkSession, json: String): String = {
     val request = OperationRequest.parse(json)
-    answered(request.stack)(RemoteStatement.explained(session, request))
+    asked(session, request)(RemoteStatement.explained(session, request))
   }
 
   /** Tables and columns; see [[CatalogListing]]. */
@@ -58,7 +61,7 @@ object PlaitRemote {
   /** Starts a stream, and tells of it as [[plait.spark.continuous.RunningStream.told]] does. */
   def startStream(session: SparkSession, json: String): String = {
     val request = StreamRequest.parse(json)
-    answered(request.statement.stack)(new StreamStart(session, request).run().told)
+    asked(session, request.statement)(new StreamStart(session, request).run().told)
   }
 
   /** `{"streams": [...]}` of an owner, the newest first. */
@@ -99,6 +102,11 @@ object PlaitRemote {
     Streams.close()
     ContinuousTables.close()
   }
+
+  private def asked(session: SparkSession, request: OperationRequest)(
+      answer: => JsonNode
+  ): String =
+    answered(request.stack)(Inquiries.under(session.sparkContext, request.operation)(answer))
 
   private def answered(stack: StackTrace)(answer: => JsonNode): String = {
     val root = mapper.createObjectNode()

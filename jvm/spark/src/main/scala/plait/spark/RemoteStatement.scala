@@ -3,8 +3,8 @@ package plait.spark
 
 import java.util.Base64
 
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
@@ -14,7 +14,7 @@ import org.apache.spark.sql.plait.{AnalysedQuery, ArrowShape}
 
 import plait.spark.continuous.{ContinuousStatement, FilledTables}
 import plait.spark.guard.StatementGuard
-import plait.spark.result.OperationRequest
+import plait.spark.result.{Json, OperationRequest}
 import plait.spark.sql.ClauseParameters
 import plait.spark.sql.ClauseParameters.Marker
 
@@ -26,7 +26,7 @@ import plait.spark.sql.ClauseParameters.Marker
   *      the type VOID. Where Spark does not take a NULL, as in `LIMIT :n`, all of them are 1.
   */
 private[spark] object RemoteStatement {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   /** More of a plan's text is cut off; in characters. */
   private val LongestPlan = 1 << 20

@@ -20,6 +20,11 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
     if (random.nextInt(3) > 0) boolean(family, columns, 3)
     else value(family, columns, pick(family.types: _*), 3)
 
+  /** One operation over columns and literals. */
+  def operation(family: Family, columns: Seq[AttributeReference]): Expression =
+    if (random.nextInt(4) == 0) boolean(family, columns, 1)
+    else value(family, columns, pick(family.types: _*), 1)
+
   private def boolean(f: Family, columns: Seq[AttributeReference], depth: Int): Expression = {
     def sub() = boolean(f, columns, depth - 1)
     def subject = pick(f.types: _*)

@@ -21,11 +21,12 @@ class TranslationLaws extends munit.FunSuite {
   private val zones =
     Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
-  /** Two columns a side of one type; the right side's are columns 2 and 3 of the pair. */
-  final private class Tables(dataType: DataType) {
-    val left: Seq[AttributeReference] = Seq("a", "b").map(AttributeReference(_, dataType)())
-    val right: Seq[AttributeReference] = Seq("s", "t").map(AttributeReference(_, dataType)())
-    val all: Seq[AttributeReference] = left ++ right
+  /** Two columns a side; the right side's are columns 2 and 3 of the pair. */
+  final private class Tables(types: Seq[DataType]) {
+    def this(dataType: DataType) = this(Seq.fill(4)(dataType))
+    val all: Seq[AttributeReference] =
+      Seq("a", "b", "s", "t").zip(types).map { case (name, t) => AttributeReference(name, t)() }
+    val (left, right) = all.splitAt(2)
   }
 
   private def integer(random: Random, dataType: DataType): Any = {
@@ -296,4 +297,73 @@ class TranslationLaws extends munit.FunSuite {
         check(tables, conjuncts, pairs)
       }
     }
+
+  /** As the analyzer makes the operands of a sum numbers of one kind. */
+  private def ofOneKind(l: Expression, r: Expression): (Expression, Expression) = {
+    def both(to: DataType) = (Cast(l, to), Cast(r, to))
+    (l.dataType, r.dataType) match {
+      case (a, b) if a == b => (l, r)
+      case (FloatType | DoubleType, _) | (_, FloatType | DoubleType) => both(DoubleType)
+      case (_: DecimalType, _: DecimalType) => (l, r)
+      case (_, _: DecimalType) => (Cast(l, digitsOf(l.dataType)), r)
+      case (_: DecimalType, _) => (l, Cast(r, digitsOf(r.dataType)))
+      case (a, b) => both(if (a.defaultSize > b.defaultSize) a else b)
+    }
+  }
+
+  private def digitsOf(whole: DataType): DecimalType =
+    DecimalType(
+      whole.defaultSize match {
+        case 1 => 3
+        case 4 => 10
+        case _ => 20
+      },
+      0
+    )
+
+  private val numbers = Seq(
+    ByteType,
+    IntegerType,
+    LongType,
+    FloatType,
+    DoubleType,
+    DecimalType(5, 2),
+    DecimalType(12, 2),
+    DecimalType(20, 0)
+  )
+
+  /** Near enough to others for comparisons to be TRUE, seldom on the edge. */
+  private def near(random: Random, dataType: DataType): Any = dataType match {
+    case d: DecimalType =>
+      val least = d.scale - 1 max 0
+      Decimal(BigDecimal(random.nextInt(201) - 100L, least), d.precision, d.scale)
+    case FloatType => (random.nextInt(81) - 40) / 4f
+    case DoubleType => (random.nextInt(81) - 40) / 4d
+    case _ => integer(random, dataType)
+  }
+
+  test("numbers of different types, of which casts make one") {
+    run(400) { random =>
+      val tables = new Tables(Seq.fill(4)(numbers(random.nextInt(numbers.size))))
+      val mode = EvalMode.values.toSeq(random.nextInt(EvalMode.values.size))
+      val context = NumericEvalContext(mode, false)
+      def side: Expression = {
+        def column = tables.all(random.nextInt(4))
+        if (random.nextBoolean()) column
+        else {
+          val (l, r) = ofOneKind(column, column)
+          if (random.nextBoolean()) Add(l, r, context) else Subtract(l, r, context)
+        }
+      }
+      val conjuncts = Seq.fill(1 + random.nextInt(2)) {
+        val (a, b) = ofOneKind(side, side)
+        val (l, r) = coerced(a, b)
+        comparison(random, l, r)
+      }
+      val pairs = Seq.fill(60)(
+        tables.all.map(c => if (random.nextInt(10) == 0) null else near(random, c.dataType))
+      )
+      check(tables, conjuncts, pairs)
+    }
+  }
 }

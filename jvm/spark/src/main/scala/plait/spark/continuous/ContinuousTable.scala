@@ -3,9 +3,11 @@ package plait.spark.continuous
 
 import scala.jdk.CollectionConverters._
 
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.classic.SparkSession
+
+import plait.spark.result.Json
 
 /** What is kept of a table that a streaming query fills, so that the query can be started again:
   * {{{
@@ -62,7 +64,7 @@ final class ContinuousTable(val root: JsonNode) {
 }
 
 object ContinuousTable {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   /** @param statement
     *   as [[plait.spark.result.OperationRequest.written]] gives it

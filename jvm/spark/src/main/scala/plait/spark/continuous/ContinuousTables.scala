@@ -22,15 +22,14 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   * }}}
   *
   *   1. A table that is written down has a query, or had one that ended with an error, which its owner is told.
+  *   1. A table is made or dropped alone: another call for the same name waits, and finds what this one has left. Other
+  *      tables do not wait for it.
   *   1. What a restart cannot start stays written down: `CREATE ... IF NOT EXISTS` tries again, DROP TABLE forgets it.
   *   1. The catalog may have forgotten the table in the meantime, as the one in memory does: it is made again over its
   *      files.
   */
 final class ContinuousTables(folder: TableFolder) {
   private val known = mutable.LinkedHashMap.empty[String, ContinuousTable]
-
-  // One table is made or dropped at a time: another call for the same name waits, and finds what this one has left.
-  private val changing = new Object
 
   /** Takes the folder, and reads what is written down. */
   def open(): Unit = synchronized {
@@ -79,7 +78,7 @@ final class ContinuousTables(folder: TableFolder) {
       ifNotExists: Boolean
   )(
       made: => ContinuousTable
-  ): Option[RunningStream] = changing.synchronized {
+  ): Option[RunningStream] = NameLocks.OfTables.alone(name.dotted) {
     val isThere = session.sessionState.catalog.tableExists(name.identifier)
     find(name) match {
       case Some(before) if ifNotExists && before.owner == request.owner && !isRunning(before) =>
@@ -89,7 +88,7 @@ final class ContinuousTables(folder: TableFolder) {
         throw new TableAlreadyExistsException(name.parts)
       case _ =>
         val table = made
-        refuseNameOf(table)
+        refuseNameOf(table) // before it is analysed, which takes its time
         Some(createNew(session, table, request))
     }
   }
@@ -108,16 +107,17 @@ final class ContinuousTables(folder: TableFolder) {
       }
   }
 
-  def drop(session: SparkSession, table: ContinuousTable): Unit = changing.synchronized {
-    Streams.filling(table.table).foreach { stream =>
-      stream.stop()
-      Streams.forget(stream)
+  def drop(session: SparkSession, table: ContinuousTable): Unit =
+    NameLocks.OfTables.alone(table.table) {
+      Streams.filling(table.table).foreach { stream =>
+        stream.stop()
+        Streams.forget(stream)
+      }
+      // Forgotten last: what ends in between is dropped by saying so again.
+      new TableQuery(session, table, folder).dropTable()
+      forget(table)
+      folder.delete(table)
     }
-    // Forgotten last: what ends in between is dropped by saying so again.
-    new TableQuery(session, table, folder).dropTable()
-    forget(table)
-    folder.delete(table)
-  }
 
   /** Starts all again; what cannot be started is told of as a stream that has failed.
     *
@@ -176,6 +176,7 @@ final class ContinuousTables(folder: TableFolder) {
     Streams.start(query.session, table.title, request.streams, request.records)(query.start())
 
   private def keep(table: ContinuousTable): Unit = synchronized {
+    refuseNameOf(table) // another table may have taken it meanwhile
     known(table.table) = table
     folder.write(known.values)
   }

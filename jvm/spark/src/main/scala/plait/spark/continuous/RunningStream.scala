@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.continuous
 
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.streaming.StreamingQuery
 
-import plait.spark.result.{Failure, StackTrace}
+import plait.spark.result.{Failure, Json, StackTrace}
 
 /** Whose a stream is and what it is called, where its rows go, and which come out. */
 final case class StreamTitle(
@@ -92,7 +92,7 @@ final class RunningStream(
 }
 
 object RunningStream {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   /** Milliseconds from the end of a query to that of its progress, at most. */
   private val Patience = 5000L

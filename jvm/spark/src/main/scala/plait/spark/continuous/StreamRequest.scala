@@ -3,10 +3,10 @@ package plait.spark.continuous
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
-import plait.spark.result.OperationRequest
+import plait.spark.result.{Json, OperationRequest}
 
 /** Where the rows of a stream go. */
 sealed trait Sink {
@@ -62,7 +62,7 @@ final class StreamRequest(root: JsonNode) {
 }
 
 object StreamRequest {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def parse(json: String): StreamRequest = new StreamRequest(mapper.readTree(json))
 

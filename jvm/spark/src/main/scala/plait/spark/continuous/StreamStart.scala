@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.continuous
 
-import scala.util.control.NonFatal
+import java.util.concurrent.{ExecutionException, FutureTask}
 
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
@@ -97,28 +100,63 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       case Sink.Nowhere => alone(session)(writer.format("noop").start())
       case Sink.Files(format, path, options) =>
         Admission.judged(sinks.checkFiles(format, path, options))
-        alone(session)(writer.format(format).options(options).start(path))
+        into(new Path(path))(alone(session)(writer.format(format).options(options).start(path)))
       case Sink.Table(name) => intoTable(writer, name)
     }
   }
 
-  /** One at a time: a table that was not there before is this one's, and goes with it if it cannot start. */
-  private def intoTable(writer: DataStreamWriter[Row], written: String): StreamingQuery =
-    IntoTable.synchronized {
-      val name = nameOf(written)
+  /** One at a time for a table: one that was not there before is this one's, and goes with it if it cannot start. */
+  private def intoTable(writer: DataStreamWriter[Row], written: String): StreamingQuery = {
+    val name = nameOf(written)
+    NameLocks.OfTables.alone(name.dotted) {
       ContinuousTables.knownAt(statement.state).foreach(_.refuseTarget(name))
       val before = provider(name)
       if (before.isDefined || !name.isOfSession) Admission.judged(sinks.checkTable(name.dotted))
       val made = writer.format(before.flatten.getOrElse(NewFormat))
-      try FilledTables.filling(name)(alone(session)(made.toTable(quoted(name))))
+      try
+        FilledTables.filling(name) {
+          intoFilesOf(name)(alone(session)(made.toTable(quoted(name))))
+        }
       catch {
-        case NonFatal(error) =>
+        case error: Throwable =>
           // What Spark has made for the query that it then refuses.
           if (before.isEmpty && name.isOfSession)
             session.sessionState.catalog.dropTable(name.identifier, true, false)
           throw error
       }
     }
+  }
+
+  private def into(folder: Path)(start: => StreamingQuery): StreamingQuery =
+    new SinkFolder(folder, session.sessionState.newHadoopConf())
+      .owned(
+        new Path(request.checkpoint.get),
+        Admission.judged(sinks.checkUnknown(folder.toString))
+      )(
+        start
+      )
+
+  /** A table that was not there lies where Spark puts it, and is this stream's then. */
+  private def intoFilesOf(name: TableName)(start: => StreamingQuery): StreamingQuery =
+    filesOf(name) match {
+      case Some(folder) => into(folder)(start)
+      case None =>
+        val query = start
+        filesOf(name).foreach(new SinkFolder(_, session.sessionState.newHadoopConf()).note(query))
+        query
+    }
+
+  /** Where the files of a table lie, if Spark writes them itself. */
+  private def filesOf(name: TableName): Option[Path] = {
+    val ofSession = session.sessionState.catalog
+    Option
+      .when(name.isOfSession && ofSession.tableExists(name.identifier)) {
+        ofSession.getTableMetadata(name.identifier)
+      }
+      .filter(table => table.provider.exists(sinks.isOfFiles))
+      .flatMap(_.storage.locationUri)
+      .map(new Path(_))
+  }
 
   /** The format of a table that is there. */
   private def provider(name: TableName): Option[Option[String]] = {
@@ -140,7 +178,6 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
 }
 
 object StreamStart {
-  private object IntoTable
 
   /** The format of tables that a stream makes. */
   private[continuous] val NewFormat = "parquet"
@@ -161,7 +198,7 @@ object StreamStart {
   /** Starts a query; without this, Spark ends another one that runs from the same checkpoint. */
   private[continuous] def alone(session: SparkSession)(start: => StreamingQuery): StreamingQuery = {
     session.sessionState.conf.setConfString(StopOther, "false")
-    try start
+    try whole(start)
     catch {
       case _: IllegalStateException =>
         throw new OperationFailed(
@@ -171,6 +208,30 @@ object StreamStart {
           None
         )
     }
+  }
+
+  /** Starts a query to the end: Spark forgets one whose start is interrupted, and its thread runs on. Interrupted
+    * meanwhile, it is stopped as soon as it has started.
+    */
+  private[continuous] def whole(start: => StreamingQuery): StreamingQuery = {
+    val started = new FutureTask[StreamingQuery](() => start)
+    // A thread of its own, because the interrupt is for this one.
+    val thread = new Thread(started, "plait-stream-start")
+    thread.setDaemon(true)
+    thread.start()
+    var interrupted = false
+    while (!started.isDone)
+      try started.get(): Unit
+      catch {
+        case _: InterruptedException => interrupted = true
+        case _: ExecutionException => // told below
+      }
+    if (interrupted) {
+      Try(started.get().stop()): Unit
+      throw new InterruptedException
+    }
+    try started.get()
+    catch { case error: ExecutionException => throw error.getCause }
   }
 
   private[continuous] val StopOther = "spark.sql.streaming.stopActiveRunOnRestart"

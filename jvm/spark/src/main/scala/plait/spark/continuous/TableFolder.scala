@@ -10,7 +10,7 @@ import java.util.Comparator
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import com.fasterxml.jackson.databind.ObjectMapper
+import plait.spark.result.Json
 
 /** The server's folder for continuous tables:
   * {{{
@@ -102,7 +102,7 @@ final private[continuous] class TableFolder(val root: Path) {
 }
 
 object TableFolder {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
   private val Format = 1
 
   /** Seconds. */

@@ -37,8 +37,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
   * from_xml(x, s, map('rowValidationXSDPath', '/etc/passwd'))            not listed
   * }}}
   *
-  *   1. Keys are compared in lower case. A value may be anything, but for `compression`, which may name a class,
-  *      and `path`, which [[SourceRule]] looks at.
+  *   1. Keys are compared in lower case. A value may be anything, but for `compression`, which may name a class.
+  *   1. `path` is an option of a table or a view that is made, and of nothing else: beside a name it would send
+  *      the name elsewhere. Those who take it hand the others on, and [[SourceRule]] looks at it.
   *   1. The options of a function are written as `map('key', 'value')`, so that they can be read.
   *   1. Table properties are the user's own words, but for those that Spark or Hadoop reads.
   */
@@ -47,7 +48,8 @@ private[guard] object OptionRule extends Rule {
   override def check(value: Any, at: Origin): Unit = value match {
     case relation: UnresolvedRelation => checkAll(written(relation.options), at)
     case target: UnresolvedInsertTarget => checkAll(written(target.options), at)
-    case list: OptionList => list.options.foreach { case (key, v) => checkOption(key, text(v), at) }
+    case list: OptionList =>
+      list.options.foreach { case (key, v) => if (!isPath(key)) checkOption(key, text(v), at) }
     case cache: CacheTable => checkAll(cache.options, at)
     case cache: CacheTableAsSelect => checkAll(cache.options, at)
     case set: SetTableProperties => checkProperties(set.properties, at)
@@ -77,8 +79,17 @@ private[guard] object OptionRule extends Rule {
         )
     }
 
+  def isPath(key: String): Boolean = key.equalsIgnoreCase("path")
+
   private def checkOption(key: String, value: Option[String], at: Origin): Unit = {
     val known = key.toLowerCase(Locale.ROOT)
+    if (isPath(known))
+      refuse(
+        StatementRefused.Option,
+        "The option path is not allowed here. Files go by name, as in csv.`/data/open/a.csv`, and a table that is " +
+          "made says its LOCATION.",
+        at
+      )
     if (!AllowList.options.contains(known))
       refuse(
         StatementRefused.Option,

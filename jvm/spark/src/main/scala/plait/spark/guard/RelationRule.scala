@@ -3,7 +3,9 @@ package plait.spark.guard
 
 import scala.util.Try
 
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.analysis._
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.trees.Origin
@@ -27,6 +29,9 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
   *
   *   1. Names are looked at before the analysis, which lists the files and may read some, and what they have
   *      become after it.
+  *   1. A table of the catalog is read and written where the catalog says; where its partitions lie is the
+  *      catalog's business too, which no statement's option changes. A relation that has gone elsewhere
+  *      needs a folder of the grant.
   *   1. A relation of no catalog and no files, as a view over JDBC that the operator has put into the session,
   *      is refused; put it into the catalog. Streams are the exception: SQL has no way to make one but
   *      from files and from the catalog.
@@ -40,12 +45,17 @@ final private[guard] class RelationRule(session: SparkSession, sources: SourceRu
     case table: UnresolvedTable => checkName(table.multipartIdentifier, at)
     case table: UnresolvedTableOrView => checkName(table.multipartIdentifier, at)
     case travel: RelationTimeTravel => checkTravel(travel, at)
+    case LogicalRelation(files: HadoopFsRelation, _, Some(table), _, _) =>
+      checkPlaces(table, files.location.rootPaths, at)
     case relation: LogicalRelation if relation.catalogTable.isEmpty =>
       checkFiles(relation.relation, at)
     case relation: DataSourceV2Relation if relation.identifier.isEmpty =>
       checkTable(relation.table, at)
-    case write: InsertIntoHadoopFsRelationCommand if write.catalogTable.isEmpty =>
-      sources.checkPath(write.outputPath.toString, at)
+    case write: InsertIntoHadoopFsRelationCommand =>
+      write.catalogTable match {
+        case Some(table) => checkPlaces(table, Seq(write.outputPath), at)
+        case None => sources.checkPath(write.outputPath.toString, at)
+      }
     case stream: StreamingRelation => checkStream(stream.dataSource, at)
     case stream: StreamingRelationV2 if stream.identifier.isEmpty =>
       checkStreamed(stream.table, at)
@@ -89,11 +99,33 @@ final private[guard] class RelationRule(session: SparkSession, sources: SourceRu
     case other => refuseSource(other.name, at)
   }
 
-  private def checkStream(source: DataSource, at: Origin): Unit =
-    if (source.catalogTable.isEmpty && isFileFormat(source)) {
-      sources.checkFormat(Some(source.className), at)
-      (source.paths ++ source.options.get("path")).foreach(sources.checkPath(_, at))
+  private def checkStream(source: DataSource, at: Origin): Unit = if (isFileFormat(source)) {
+    val named = source.options.collect { case (key, path) if OptionRule.isPath(key) => path }
+    val paths = source.paths ++ named
+    source.catalogTable match {
+      case Some(table) => checkPlaces(table, paths.map(new Path(_)), at)
+      case None =>
+        sources.checkFormat(Some(source.className), at)
+        paths.foreach(sources.checkPath(_, at))
     }
+  }
+
+  private def checkPlaces(table: CatalogTable, paths: Seq[Path], at: Origin): Unit = {
+    val own = table.storage.locationUri.toSeq.flatMap(uri => placesOf(new Path(uri))).toSet
+    paths.filterNot(path => own.contains(qualified(path))).foreach { path =>
+      sources.checkPath(path.toString, at)
+    }
+  }
+
+  /** Spark reads a location as a pattern, where it is one. */
+  private def placesOf(location: Path): Seq[Path] =
+    qualified(location) +: Option(filesOf(location).globStatus(location)).toSeq.flatten
+      .map(found => qualified(found.getPath))
+
+  private def qualified(path: Path): Path = filesOf(path).makeQualified(path)
+
+  private def filesOf(path: Path): FileSystem =
+    path.getFileSystem(session.sessionState.newHadoopConf())
 
   private def isFileFormat(source: DataSource): Boolean =
     classOf[FileFormat].isAssignableFrom(source.providingClass)

@@ -74,8 +74,9 @@ final private[guard] class SourceRule(folders: Folders, grant: Grant) extends Ru
       at: Origin
   ): Unit = {
     checkFormat(provider, at)
-    OptionRule.checkAll(options, at)
-    options.foreach { case (key, path) => if (isPath(key)) checkPath(path, at) }
+    val (paths, others) = options.partition { case (key, _) => OptionRule.isPath(key) }
+    OptionRule.checkAll(others, at)
+    paths.values.foreach(checkPath(_, at))
   }
 
   private def checkTable(spec: TableSpecBase, at: Origin): Unit = {
@@ -92,8 +93,8 @@ final private[guard] class SourceRule(folders: Folders, grant: Grant) extends Ru
 
   /** Of an option that is still an expression. */
   private def checkWritten(option: (String, Expression), at: Origin): Unit = option match {
-    case (key, Literal(path, _)) if isPath(key) => checkPath(String.valueOf(path), at)
-    case (key, _) if isPath(key) =>
+    case (key, Literal(path, _)) if OptionRule.isPath(key) => checkPath(String.valueOf(path), at)
+    case (key, _) if OptionRule.isPath(key) =>
       val sentence = "The option path is written as a text, not as an expression."
       refuse(StatementRefused.Path, sentence, at)
     case _ =>
@@ -146,8 +147,6 @@ final private[guard] class SourceRule(folders: Folders, grant: Grant) extends Ru
 
   private def atLocation(properties: Map[String, String]): Seq[String] =
     properties.collect { case (key, path) if key.equalsIgnoreCase("location") => path }.toSeq
-
-  private def isPath(key: String): Boolean = key.equalsIgnoreCase("path")
 
   private def shown(paths: Seq[String]): String =
     if (paths.isEmpty) "no folder: the server has opened none" else paths.mkString(", ")

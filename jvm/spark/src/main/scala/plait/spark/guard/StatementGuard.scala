@@ -121,6 +121,7 @@ object StatementGuard {
       sources,
       new RelationRule(session, sources),
       new SettingRule(grant),
+      PartitionRule,
       new SessionRule(grant, session.sessionState.sqlParser, checkAll),
       new NameRule(checkAll)
     )

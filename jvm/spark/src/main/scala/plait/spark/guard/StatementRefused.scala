@@ -40,6 +40,9 @@ object StatementRefused {
   /** A script of SQL statements, or a program that a query would start. */
   val Script = "SCRIPT_NOT_ALLOWED"
 
+  /** More partitions than a client may ask for. */
+  val Partitions = "TOO_MANY_PARTITIONS"
+
   /** A name that is not known before the statement is analysed. */
   val Name = "NAME_NOT_ALLOWED"
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
@@ -59,6 +57,6 @@ object NarrowAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
           Literal.create(null, column.dataType)
         }
         try Set[Any](null, false).contains(ofNulls.eval(EmptyRow))
-        catch { case NonFatal(_) => false }
+        catch { case PlanningFailure(_) => false }
       }
 }

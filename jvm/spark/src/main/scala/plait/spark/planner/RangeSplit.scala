@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   And,
@@ -81,7 +79,7 @@ object RangeSplit extends Rule[LogicalPlan] {
   ): LogicalPlan =
     try attempt(plan).getOrElse(plan)
     catch {
-      case NonFatal(e) if !settings.failsOnPlanningError =>
+      case PlanningFailure(e) if !settings.failsOnPlanningError =>
         logWarning("Plait failed to split a join and leaves it to Spark", e)
         plan
     }

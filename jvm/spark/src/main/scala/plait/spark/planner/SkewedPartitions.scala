@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType, LeftSemi}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -57,7 +55,7 @@ object SkewedPartitions extends Rule[SparkPlan] {
     else
       try joinsOf(plan).foldLeft(plan)(attempt)
       catch {
-        case NonFatal(e) if !PlaitConf(conf).failsOnPlanningError =>
+        case PlanningFailure(e) if !PlaitConf(conf).failsOnPlanningError =>
           logWarning("Plait failed to split the partitions of hot keys", e)
           plan
       }

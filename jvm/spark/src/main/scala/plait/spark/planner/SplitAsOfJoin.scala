@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression}
 import org.apache.spark.sql.catalyst.plans.{FullOuter, RightOuter}
@@ -52,7 +50,7 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   private def orInOneTask(join: AsOfJoin, settings: PlaitConf): LogicalPlan =
     try whyNot(join, settings).fold(split(join))(why => join.copy(ranges = Left(why)))
     catch {
-      case NonFatal(e) if !settings.failsOnPlanningError =>
+      case PlanningFailure(e) if !settings.failsOnPlanningError =>
         logWarning("Plait failed to split an as-of join and runs it in one task", e)
         join.copy(ranges = Left(WhyNot.PlanningFailed(e.toString)))
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJoin
@@ -67,7 +65,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
         val toPlan = JoinToPlan.of(join)
         planned(toPlan, toPlan.choice(conf))
       } catch {
-        case NonFatal(e) if !failsOnError =>
+        case PlanningFailure(e) if !failsOnError =>
           logWarning("Plait failed to plan a join and leaves it to Spark", e)
           Left(WhyNot.PlanningFailed(e.toString))
       }

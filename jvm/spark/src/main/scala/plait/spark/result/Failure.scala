@@ -5,7 +5,6 @@ import java.io.{PrintWriter, StringWriter}
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
@@ -23,6 +22,11 @@ final class OperationFailed(
     val position: Option[Origin]
 ) extends RuntimeException(sentence)
 
+object OperationFailed {
+  def cancelled: OperationFailed =
+    new OperationFailed("cancelled", "OPERATION_CANCELED", "The operation was cancelled.", None)
+}
+
 /** An error as JSON, without a stack unless it is asked for:
   * {{{
   * {"kind": "statement", "condition": "UNRESOLVED_COLUMN.WITH_SUGGESTION", "sqlState": "42703",
@@ -36,7 +40,7 @@ final class OperationFailed(
   *   1. Lines and columns count from 1, `start` and `stop` from 0, both in the text of the statement.
   */
 object Failure {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def json(error: Throwable, stack: StackTrace): String = {
     val root = mapper.createObjectNode()

@@ -6,7 +6,7 @@ import java.net.Socket
 
 import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.plait.{ArrowBatch, ArrowShape}
@@ -51,6 +51,9 @@ final class Operation(
       cancelJobs()
     }
   }
+
+  /** Cancelled, and perhaps not at its end: not all of Spark's planning hears an interrupt. */
+  def isCancelled: Boolean = cancelled
 
   /** Ends the statement and its jobs; the frames end with the failure `cancelled`. */
   def cancel(): Unit = {
@@ -131,11 +134,7 @@ final class Operation(
 
   private def failure(error: Throwable): String =
     if (!cancelled) Failure.json(error, request.stack)
-    else {
-      val sentence = "The operation was cancelled."
-      val failed = new OperationFailed("cancelled", "OPERATION_CANCELED", sentence, None)
-      Failure.json(failed, StackTrace.Kept)
-    }
+    else Failure.json(OperationFailed.cancelled, StackTrace.Kept)
 
   private def close(reader: Socket): Unit =
     try reader.close()
@@ -143,7 +142,7 @@ final class Operation(
 }
 
 object Operation {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
   private val DescribedCharacters = 200
 
   def tagOf(operation: String): String = s"plait-$operation"

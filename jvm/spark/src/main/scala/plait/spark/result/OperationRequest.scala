@@ -6,23 +6,25 @@ import java.util.HexFormat
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 
 /** What is to be run, and within which limits; in JSON:
   * {{{
   * {"operation": "0c9...", "sql": "SELECT :x", "named": {"x": {"type": "date", "value": "2026-01-01"}}, "positional": [],
   *  "batchBytes": 1048576, "maxRows": 0, "maxBytes": 0, "stack": false,
   *  "scopes": ["read"], "folders": [], "confKeys": ["spark.sql.*"],
-  *  "owner": "", "state": "/var/lib/plait", "streams": 16, "records": 100}
+  *  "owner": "", "state": "/var/lib/plait", "streams": 16, "records": 100,
+  *  "running": 8, "patience": 60000}
   * }}}
   *
   *   1. A value is `null` or has one of the types of [[OperationRequest.value]], as text.
   *   1. A limit of 0 is none.
-  *   1. `owner` tells callers apart; the last three are of streams: the server's folder for continuous tables, empty if
-  *      it has none, and how many streams a caller may have, and how many records of each are kept.
+  *   1. `owner` tells callers apart; `state`, `streams` and `records` are of streams: the server's folder for continuous
+  *      tables, empty if it has none, how many streams a caller may have, and how many records of each are kept.
+  *   1. How many operations run at a time, and for how many milliseconds one waits: see [[Operations]].
   */
 final class OperationRequest(val root: JsonNode) {
-  def operation: String = root.get("operation").asText
+  def operation: String = root.path("operation").asText
   def sql: String = root.get("sql").asText
   def batchBytes: Long = root.get("batchBytes").asLong
   def maxRows: Long = root.get("maxRows").asLong
@@ -45,6 +47,8 @@ final class OperationRequest(val root: JsonNode) {
   def state: Option[String] = Some(root.get("state").asText).filter(_.nonEmpty)
   def streams: Int = root.get("streams").asInt
   def records: Int = root.get("records").asInt
+  def running: Int = root.path("running").asInt
+  def patience: Long = root.path("patience").asLong
 
   /** Its text and the values of its parameters, as they came. */
   def written: JsonNode = {
@@ -59,7 +63,7 @@ final class OperationRequest(val root: JsonNode) {
 }
 
 object OperationRequest {
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   def parse(json: String): OperationRequest = new OperationRequest(mapper.readTree(json))
 

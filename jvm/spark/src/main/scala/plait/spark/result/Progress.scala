@@ -5,7 +5,6 @@ import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFutur
 
 import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.{SparkContext, SparkStatusTracker}
 
 /** How far the jobs of an operation are, twice a second, while they change:
@@ -38,7 +37,7 @@ final class Progress(context: SparkContext, tag: String, writer: FrameWriter) {
 
 object Progress {
   private val Period = 500L
-  private val mapper = new ObjectMapper()
+  private val mapper = Json.mapper
 
   private val clock: ScheduledExecutorService = Executors.newScheduledThreadPool(
     1,

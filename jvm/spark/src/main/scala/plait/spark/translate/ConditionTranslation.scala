@@ -40,11 +40,12 @@ final class ConditionTranslation(leaves: Leaves) {
     new ElementaryTranslation(term).translate
   )
   private val known = mutable.LinkedHashMap.empty[Expression, Term]
+  private val spelled = new SpelledById
   private val sources = mutable.Map.empty[Term, Expression]
 
   def term(expression: Expression): Term =
     known.getOrElseUpdate(
-      expression.canonicalized, {
+      spelled(expression), {
         val term = translated(expression)
         sources.getOrElseUpdate(term, expression)
         term

@@ -42,6 +42,9 @@ import plait.{BySide, Side}
 final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
   private val variables = mutable.LinkedHashMap.empty[Expression, Variable]
   private val sources = mutable.Map.empty[Term, Expression]
+  private val spelled = new SpelledById
+  // A sum is asked for its parts more than once, and so is each of them.
+  private val terms = new java.util.IdentityHashMap[Expression, Option[Term]]
 
   /** The expression that a variable or an order candidate stands for. */
   def source(term: Term): Expression = sources(term)
@@ -68,11 +71,16 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
     found
   }
 
-  def term(expression: Expression): Option[Term] =
-    exact(expression).orElse(variable(expression)).orElse(rounded(expression)).map { term =>
-      sources.getOrElseUpdate(term, expression)
-      term
+  def term(expression: Expression): Option[Term] = {
+    val known = terms.get(expression)
+    if (known != null) known
+    else {
+      val found = exact(expression).orElse(variable(expression)).orElse(rounded(expression))
+      found.foreach(sources.getOrElseUpdate(_, expression))
+      terms.put(expression, found)
+      found
     }
+  }
 
   private def exact(expression: Expression): Option[Term] = expression match {
     case Literal(value: Number, dataType) if isWhole(dataType) =>
@@ -147,7 +155,7 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
       side <- Side.both.find(isOver(_, expression))
       if isComputable(expression)
     } yield variables.getOrElseUpdate(
-      expression.canonicalized,
+      spelled(expression),
       Variable(freshName(expression), side, domain)
     )
 

@@ -123,6 +123,7 @@ class FoldersSuite extends GuardSuite {
       s"SELECT * FROM csv.`$inside/../../secret/a.csv`" -> "PATH_NOT_ALLOWED",
       s"SELECT * FROM binaryFile.`$inside`" -> "FORMAT_NOT_ALLOWED",
       s"SELECT * FROM csv.`$inside/missing`" -> "Spark's",
+      s"SELECT * FROM csv.`$inside` WITH ('path' = '$secret')" -> "OPTION_NOT_ALLOWED",
       s"INSERT OVERWRITE DIRECTORY '$inside/out' USING csv SELECT 1" -> "SCOPE_NOT_GRANTED"
     )
     assertOutcomes(expected, grantOf(inside, Scope.Read))

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.guard
 
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.plait.StatementReading
+
 /** Examples: statements that reach for the server's files, code and settings, and what becomes of each. */
 class HostileStatements extends GuardSuite {
   override def beforeAll(): Unit = {
     run("CREATE DATABASE IF NOT EXISTS hostile")
     run("CREATE TABLE IF NOT EXISTS hostile.t (a INT, b STRING) USING parquet")
     run("USE hostile")
+    run("CREATE TABLE IF NOT EXISTS plain (a STRING) USING csv")
     ()
   }
 
@@ -119,6 +123,16 @@ class HostileStatements extends GuardSuite {
     OPTION_NOT_ALLOWED     SELECT from_avro(unhex(b), '{"type":"string"}', map('avroSchemaUrl', 'file:/etc/passwd')) FROM t
     OPTION_NOT_ALLOWED     SELECT * FROM t WITH ('parquet.crypto.factory.class' = 'a.B')
     OPTION_NOT_ALLOWED     INSERT INTO t WITH ('parquet.crypto.factory.class' = 'a.B') SELECT 1, 'x'
+    OPTION_NOT_ALLOWED     SELECT * FROM t WITH ('path' = '/etc/passwd')
+    OPTION_NOT_ALLOWED     SELECT * FROM plain WITH ('pATH' = '/etc/passwd', header = 'false', sep = '|', quote = '"', escape = '!')
+    OPTION_NOT_ALLOWED     SELECT * FROM STREAM plain WITH ('pATH' = '/etc', header = 'false', sep = '|', quote = '"', escape = '!')
+    OPTION_NOT_ALLOWED     INSERT OVERWRITE plain WITH ('pATH' = '/tmp/x', header = 'false', sep = '|', quote = '"', escape = '!') SELECT 'x'
+    OPTION_NOT_ALLOWED     INSERT INTO plain WITH (PATH = '/tmp/x') SELECT 'x'
+    OPTION_NOT_ALLOWED     EXPLAIN SELECT * FROM plain WITH ('Path' = '/etc/passwd')
+    OPTION_NOT_ALLOWED     CREATE TEMPORARY VIEW v AS SELECT * FROM plain WITH ('paTh' = '/etc/passwd')
+    OPTION_NOT_ALLOWED     CREATE TABLE u (a INT) USING csv TBLPROPERTIES ('option.path' = '/etc')
+    OPTION_NOT_ALLOWED     ALTER TABLE t SET TBLPROPERTIES ('OPTION.paTH' = '/etc')
+    OPTION_NOT_ALLOWED     SELECT from_csv(b, 'a INT', map('path', '/etc/passwd')) FROM t
     OPTION_NOT_ALLOWED     CREATE TABLE u (a INT) USING csv OPTIONS ('fs.file.impl' = 'a.B')
     OPTION_NOT_ALLOWED     CREATE TABLE u (a INT) USING csv OPTIONS (compression = 'a.B')
     OPTION_NOT_ALLOWED     CREATE TABLE u (a INT) USING parquet TBLPROPERTIES ('option.fs.file.impl' = 'a.B')
@@ -200,12 +214,85 @@ class HostileStatements extends GuardSuite {
     CONF_NOT_ALLOWED       SET SPARK.SQL.ANSI.ENABLED = true
   """)
 
+  private val large = table("""
+    TOO_MANY_PARTITIONS    SELECT * FROM range(0, 1, 1, 200000000)
+    TOO_MANY_PARTITIONS    SELECT * FROM range(0, 1, 1, 50000 + 50001)
+    TOO_MANY_PARTITIONS    EXPLAIN SELECT * FROM range(0, 1, 1, 200000000)
+    TOO_MANY_PARTITIONS    SELECT (SELECT max(id) FROM range(0, 1, 1, 200000000))
+    TOO_MANY_PARTITIONS    CREATE TEMPORARY VIEW v AS SELECT * FROM range(0, 1, 1, 200000000)
+    TOO_MANY_PARTITIONS    SELECT /*+ REPARTITION(100001) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ REPARTITION(2000000000, a) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ REPARTITION_BY_RANGE(2000000000, a) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ REBALANCE(2000000000, a) */ * FROM t
+    TOO_MANY_PARTITIONS    SELECT /*+ COALESCE(2000000000) */ * FROM t
+    TOO_MANY_PARTITIONS    SET spark.sql.shuffle.partitions = 2000000000
+    TOO_MANY_PARTITIONS    SET spark.sql.shuffle.partitions = 20000000000
+    TOO_MANY_PARTITIONS    SET spark.sql.adaptive.coalescePartitions.initialPartitionNum = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.files.minPartitionNum = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.files.maxPartitionNum = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.leafNodeDefaultParallelism = 100001
+    TOO_MANY_PARTITIONS    SET spark.sql.files.maxPartitionBytes = 1
+    TOO_MANY_PARTITIONS    SET spark.sql.files.maxPartitionBytes = 1023k
+    admitted               SET spark.sql.files.maxPartitionBytes = 1m
+    admitted               SET spark.sql.shuffle.partitions = 100000
+    admitted               SET spark.sql.shuffle.partitions
+    admitted               SELECT * FROM range(0, 1, 1, 100000)
+    admitted               SELECT /*+ REPARTITION(100000) */ * FROM t
+    admitted               SELECT * FROM range(200000000)
+  """)
+
+  test("a statement does not ask for more partitions than the driver bears, whatever it may set") {
+    assertOutcomes(large, admin.copy(confKeys = Seq("spark.sql.*")))
+  }
+
   test("what a table says of its order is looked at where a query makes use of it") {
     val order = "reflect('java.util.UUID', 'fromString', b)"
     run("CREATE TABLE says (a INT, b STRING) USING parquet")
     run(s"ALTER TABLE says SET TBLPROPERTIES ('plait.ordered-by' = \"$order\")")
     val joined = "SELECT * FROM says JOIN t ON says.b = t.b AND says.a < t.a"
     assertOutcomes(Seq(joined -> "FUNCTION_NOT_ALLOWED"), reader)
+  }
+
+  /** The analysed plan of a relation whose options have sent it elsewhere. */
+  private def sent(statement: String): LogicalPlan =
+    StatementReading.analysed(client, client.sessionState.sqlParser.parsePlan(statement))
+
+  test(
+    "a table of the catalog that an option has sent elsewhere is refused by where it reads or writes"
+  ) {
+    val options = "WITH ('pATH' = '/etc', header = 'false', sep = '|', quote = '\"', escape = '!')"
+    for (
+      statement <- Seq(
+        s"SELECT * FROM plain $options",
+        s"SELECT * FROM STREAM plain $options",
+        s"INSERT OVERWRITE plain $options SELECT 'x'"
+      )
+    ) {
+      val refused =
+        intercept[StatementRefused](StatementGuard.check(client, sent(statement), admin))
+      assertEquals(refused.code, StatementRefused.Path, statement)
+    }
+    run("REFRESH TABLE plain") // the session keeps what the last of them has found
+  }
+
+  test(
+    "a table of the catalog is read and written where the catalog says, as a pattern and by its partitions too"
+  ) {
+    val folder = java.nio.file.Files.createTempDirectory("located")
+    Seq("a", "b").foreach(f => java.nio.file.Files.createDirectory(folder.resolve(f)))
+    run(s"CREATE TABLE located (a STRING) USING csv LOCATION '$folder/{a,b}'")
+    run("CREATE TABLE parted (a STRING, p INT) USING csv PARTITIONED BY (p)")
+    run(s"ALTER TABLE parted ADD PARTITION (p = 1) LOCATION '$folder/a'")
+    assertOutcomes(
+      Seq(
+        "SELECT * FROM located",
+        "SELECT * FROM parted WHERE p = 1",
+        "INSERT INTO parted PARTITION (p = 1) SELECT 'x'",
+        "SELECT * FROM STREAM plain",
+        "INSERT OVERWRITE plain WITH (header = 'true') SELECT 'x'"
+      ).map(_ -> "admitted"),
+      admin
+    )
   }
 
   test("a statement that reaches for files, code or settings is refused in every scope") {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.result
+
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.SparkContext
+
+/** What is asked of a statement that is not run - what it is, how it would run, to start a stream of it - while it is
+  * being answered. The answer may take jobs too: Spark reads files to find their columns.
+  *
+  * {{{
+  * under(context, "0c9...")(validated(...))      in the caller's own thread
+  * cancel("0c9...")                              from another: the jobs end, and the failure is `cancelled`
+  * }}}
+  *
+  *   1. Jobs carry the tag `plait-` and the id, as those of an [[Operation]] do.
+  *   1. To cancel what is not asked (yet, or any more) does nothing: who means it says so again.
+  *   1. The thread is as it was before, when the answer is there: without tag, group and interrupt.
+  */
+object Inquiries {
+  private val asked = new ConcurrentHashMap[String, Inquiry]
+
+  def under[A](context: SparkContext, id: String)(answer: => A): A = {
+    val inquiry = new Inquiry(context, Operation.tagOf(id))
+    asked.put(id, inquiry)
+    try inquiry.run(answer)
+    finally asked.remove(id, inquiry): Unit
+  }
+
+  def cancel(id: String): Unit = Option(asked.get(id)).foreach(_.cancel())
+}
+
+final private class Inquiry(context: SparkContext, tag: String) {
+  private val thread = Thread.currentThread
+  private var isOver = false
+  @volatile private var isCancelled = false
+
+  def run[A](answer: => A): A =
+    try {
+      context.setJobGroup(tag, "", interruptOnCancel = true)
+      context.addJobTag(tag)
+      answer
+    } catch { case _: Throwable if isCancelled => throw OperationFailed.cancelled }
+    finally end()
+
+  def cancel(): Unit = {
+    isCancelled = true
+    if (!context.isStopped) {
+      context.cancelJobsWithTag(tag)
+      context.cancelJobGroupAndFutureJobs(tag)
+    }
+    synchronized(if (!isOver) thread.interrupt())
+  }
+
+  private def end(): Unit = {
+    synchronized { isOver = true }
+    Thread.interrupted(): Unit // it would hit what the thread does next
+    context.removeJobTag(tag)
+    context.clearJobGroup()
+  }
+}

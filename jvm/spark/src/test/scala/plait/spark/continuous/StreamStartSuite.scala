@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.continuous
+
+import java.nio.file.{Files, Path}
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit.SECONDS
+
+import com.fasterxml.jackson.databind.JsonNode
+import org.apache.spark.sql.classic.SparkSession
+
+import plait.spark.SparkSuite
+import plait.spark.result.{Json, OperationFailed}
+
+/** Examples: which stream may write into which folder, and one that is cancelled while it starts. */
+class StreamStartSuite extends SparkSuite {
+  private lazy val client = spark.asInstanceOf[SparkSession].newSession()
+  private lazy val data = Files.createTempDirectory("sinks").toRealPath()
+
+  override def beforeAll(): Unit = {
+    client.sql("DROP TABLE IF EXISTS followed")
+    client.sql("CREATE TABLE followed (a INT) USING parquet")
+    client.sql("INSERT INTO followed VALUES (1), (2)"): Unit
+  }
+
+  override def afterAll(): Unit = {
+    Streams.close()
+    client.sql("DROP TABLE IF EXISTS filled")
+    client.sql("DROP TABLE followed"): Unit
+  }
+
+  /** A stream over all that is there, to its end. */
+  private def start(sink: String, checkpoint: String, scopes: String*): RunningStream = {
+    Streams.open()
+    val root = Json.mapper.createObjectNode()
+    root.put("sql", "SELECT * FROM STREAM followed").putObject("named")
+    Seq("positional", "confKeys").foreach(root.putArray(_))
+    scopes.foldLeft(root.putArray("scopes"))(_.add(_))
+    root.putArray("folders").add(data.toString)
+    root.put("owner", "me").put("state", "").put("streams", 16).put("records", 10)
+    root.put("stack", false).put("name", "s").put("mode", "append").putNull("every")
+    root.put("checkpoint", place(checkpoint).toString)
+    root.set[JsonNode]("sink", Json.mapper.readTree(sink)): Unit
+    val stream = new StreamStart(client, StreamRequest.parse(root.toString)).run()
+    val end = System.nanoTime + 60 * 1000000000L
+    while (stream.isActive && System.nanoTime < end) Thread.sleep(20)
+    assertEquals(stream.state, "finished", stream.told.toString)
+    stream
+  }
+
+  private def place(name: String): Path = data.resolve(name)
+
+  private def files(folder: String): String =
+    s"""{"kind": "files", "format": "parquet", "path": "${place(folder)}", "options": {}}"""
+
+  private def table(name: String): String = s"""{"kind": "table", "table": "$name"}"""
+
+  private def refused(start: => RunningStream): String = intercept[OperationFailed](start).code
+
+  private def rows(folder: String): Long = spark.read.parquet(place(folder).toString).count()
+
+  test("a stream goes on into its own folder, from its own checkpoint") {
+    start(files("own"), "own-c", "stream")
+    assertEquals(rows("own"), 2L)
+    client.sql("INSERT INTO followed VALUES (3)")
+    start(files("own"), "own-c", "stream")
+    assertEquals(rows("own"), 3L)
+  }
+
+  test("no other stream writes into it, whose rows would be lost, whoever starts it") {
+    start(files("taken"), "first", "stream")
+    val before = rows("taken")
+    for (scopes <- Seq(Seq("stream"), Seq("stream", "admin"))) {
+      assertEquals(refused(start(files("taken"), "second", scopes: _*)), "SINK_IN_USE")
+      // One whose checkpoint has been used for another folder.
+      start(files("other"), "third", scopes: _*)
+      assertEquals(refused(start(files("taken"), "third", scopes: _*)), "SINK_IN_USE")
+    }
+    assertEquals(rows("taken"), before)
+  }
+
+  test("a checkpoint that was made anew at the same place is another one") {
+    start(files("anew"), "anew-c", "stream")
+    Files.move(place("anew-c"), place("gone"))
+    assertEquals(refused(start(files("anew"), "anew-c", "stream")), "SINK_IN_USE")
+  }
+
+  test(
+    "a folder of a stream that nobody has noted is an admin's to go on with, from a checkpoint that is not new"
+  ) {
+    start(files("unknown"), "unknown-c", "stream")
+    Files.delete(place("unknown").resolve("_plait_stream"))
+    assertEquals(refused(start(files("unknown"), "unknown-c", "stream")), "SCOPE_NOT_GRANTED")
+    assertEquals(refused(start(files("unknown"), "new-c", "stream", "admin")), "SINK_IN_USE")
+    start(files("unknown"), "unknown-c", "stream", "admin"): Unit
+    start(files("unknown"), "unknown-c", "stream"): Unit // it is noted now
+  }
+
+  test("a stream that cannot start leaves the folder to others") {
+    val wrong = files("free").replace("{}", """{"compression": "lzo", "maxFilesPerTrigger": "-"}""")
+    scala.util.Try(start(wrong.replace("parquet", "avro"), "failing", "stream")): Unit
+    start(files("free"), "free-c", "stream")
+    assertEquals(rows("free"), client.table("followed").count())
+  }
+
+  test("so it is for a table that is there") {
+    start(table("filled"), "filled-c", "stream")
+    assertEquals(refused(start(table("filled"), "filled-d", "stream", "admin")), "SINK_IN_USE")
+    start(table("filled"), "filled-c", "stream", "admin"): Unit
+  }
+
+  test("a stream that is cancelled while it starts does not run on") {
+    val (begun, go) = (new CountDownLatch(1), new CountDownLatch(1))
+    @volatile var interrupted, wasStarted = false
+    val caller = new Thread(() =>
+      try
+        StreamStart.alone(client) {
+          begun.countDown()
+          while (go.getCount > 0) Thread.onSpinWait()
+          val query = client.readStream
+            .format("rate")
+            .load()
+            .writeStream
+            .format("noop")
+            .queryName("half")
+            .start()
+          wasStarted = query.isActive
+          query
+        }: Unit
+      catch { case _: InterruptedException => interrupted = true }
+    )
+    caller.start()
+    assert(begun.await(10, SECONDS))
+    caller.interrupt()
+    go.countDown()
+    caller.join(60000)
+    assert(interrupted && wasStarted)
+    assertEquals(client.streams.active.map(_.name).toSeq, Nil)
+  }
+}
