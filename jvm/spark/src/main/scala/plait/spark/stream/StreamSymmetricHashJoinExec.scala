@@ -2,7 +2,6 @@
 package plait.spark.stream
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -13,9 +12,10 @@ import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.plait.StreamingState
+import org.apache.spark.sql.plait.{StreamingState, UnsentSettings}
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.{SparkContext, TaskContext}
 
 import plait.spark.side.PeakMetric
 import plait.spark.translate.JoinedColumns
@@ -69,6 +69,11 @@ final class StreamSymmetricHashJoinExec(
       right,
       outputMode
     ) {
+
+  // Not yet while Spark's constructor runs.
+  private val isMade = true
+  override protected def sparkContext: SparkContext =
+    if (isMade) super.sparkContext else UnsentSettings.context
 
   // What Spark copies it with: its own arguments, to which ours are added.
   override def copy(
