@@ -61,7 +61,12 @@ object PlaitRemote {
   /** Starts a stream, and tells of it as [[plait.spark.continuous.RunningStream.told]] does. */
   def startStream(session: SparkSession, json: String): String = {
     val request = StreamRequest.parse(json)
-    asked(session, request.statement)(new StreamStart(session, request).run().told)
+    answered(request.statement.stack) {
+      val start = new StreamStart(session, request)
+      Inquiries
+        .undone(session.sparkContext, request.statement.operation)(start.run())(start.undo)
+        .told
+    }
   }
 
   /** `{"streams": [...]}` of an owner, the newest first. */

@@ -5,6 +5,7 @@ import java.nio.file.Paths
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.JsonNode
@@ -113,10 +114,12 @@ final class ContinuousTables(folder: TableFolder) {
         stream.stop()
         Streams.forget(stream)
       }
-      // Forgotten last: what ends in between is dropped by saying so again.
-      new TableQuery(session, table, folder).dropTable()
-      forget(table)
-      folder.delete(table)
+      Shielded {
+        // Forgotten last: what ends in between is dropped by saying so again.
+        new TableQuery(session, table, folder).dropTable()
+        forget(table)
+        folder.delete(table)
+      }
     }
 
   /** Starts all again; what cannot be started is told of as a stream that has failed.
@@ -144,13 +147,14 @@ final class ContinuousTables(folder: TableFolder) {
     val query = new TableQuery(session, table, folder).analysed(request)
     if (!query.createTable()) throw new TableAlreadyExistsException(table.name.parts)
     try {
-      keep(table)
+      Shielded(keep(table))
       start(query, table, request)
     } catch {
       case error: Throwable =>
-        forget(table)
-        query.table.dropTable()
-        folder.delete(table)
+        Shielded {
+          Seq(() => forget(table), () => query.table.dropTable(), () => folder.delete(table))
+            .foreach(step => Try(step()).failed.foreach(error.addSuppressed))
+        }
         throw error
     }
   }
@@ -177,14 +181,14 @@ final class ContinuousTables(folder: TableFolder) {
 
   private def keep(table: ContinuousTable): Unit = synchronized {
     refuseNameOf(table) // another table may have taken it meanwhile
+    folder.write(known.values ++ Seq(table))
     known(table.table) = table
-    folder.write(known.values)
   }
 
   private def forget(table: ContinuousTable): Unit = synchronized {
     if (known.get(table.table).exists(_.id == table.id)) {
-      known.remove(table.table)
-      folder.write(known.values)
+      folder.write(known.values.filterNot(_.id == table.id))
+      known.remove(table.table): Unit
     }
   }
 }

@@ -3,7 +3,7 @@ package plait.spark.continuous
 
 import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.UUID
+import java.util.{ConcurrentModificationException, UUID}
 
 import scala.util.Using
 
@@ -42,17 +42,16 @@ final private[continuous] class SinkFolder(folder: Path, conf: Configuration) {
     */
   def owned(checkpoint: Path, unsure: => Unit)(start: => StreamingQuery): StreamingQuery = {
     val before = StreamMetadata.read(new Path(checkpoint, "metadata"), conf).map(_.id)
-    if (read.isEmpty && hasBatches) {
-      if (before.isEmpty) throw inUse
-      unsure
-    }
+    // Judged before the checkpoint is made, which is no new one then.
+    if (before.isEmpty && (read.isDefined || hasBatches)) throw inUse
+    if (read.isEmpty && hasBatches) unsure
     val id = before.getOrElse(made(checkpoint))
     val isNew = read.isEmpty && write(id)
     if (!read.contains(id)) throw inUse
     try start
     catch {
       case error: Throwable =>
-        if (isNew && !hasBatches) files.delete(owner)
+        Shielded(if (isNew && !hasBatches) files.delete(owner))
         throw error
     }
   }
@@ -90,8 +89,15 @@ final private[continuous] class SinkFolder(folder: Path, conf: Configuration) {
     val id = UUID.randomUUID.toString
     val places = CheckpointFileManager.create(checkpoint, conf)
     if (!places.exists(checkpoint)) places.mkdirs(checkpoint)
-    StreamMetadata.write(StreamMetadata(id), new Path(checkpoint, "metadata"), conf)
-    id
+    val metadata = new Path(checkpoint, "metadata")
+    try {
+      StreamMetadata.write(StreamMetadata(id), metadata, conf)
+      id
+    } catch {
+      // Another start of the same checkpoint was the quicker one; Spark lets one of the two run.
+      case error: ConcurrentModificationException =>
+        StreamMetadata.read(metadata, conf).map(_.id).getOrElse(throw error)
+    }
   }
 
   private def inUse: OperationFailed = new OperationFailed(

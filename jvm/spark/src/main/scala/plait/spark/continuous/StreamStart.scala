@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.continuous
 
-import java.util.concurrent.{ExecutionException, FutureTask}
-
 import scala.util.Try
 
 import org.apache.hadoop.fs.Path
@@ -45,6 +43,15 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       case None => started(analysed(parsed))
     }
   }
+
+  /** Ends what [[run]] has started for a caller who has gone meanwhile. A continuous table stays: it has a name, by which
+    * it may have been asked for before.
+    */
+  def undo(stream: RunningStream): Unit = if (stream.title.table.isEmpty)
+    Shielded {
+      stream.stop()
+      Streams.forget(stream)
+    }
 
   private def created(creation: CreateContinuousTable): RunningStream = {
     if (request.sink.isDefined || request.checkpoint.isDefined)
@@ -121,7 +128,7 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
         case error: Throwable =>
           // What Spark has made for the query that it then refuses.
           if (before.isEmpty && name.isOfSession)
-            session.sessionState.catalog.dropTable(name.identifier, true, false)
+            Shielded(session.sessionState.catalog.dropTable(name.identifier, true, false))
           throw error
       }
     }
@@ -132,9 +139,7 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       .owned(
         new Path(request.checkpoint.get),
         Admission.judged(sinks.checkUnknown(folder.toString))
-      )(
-        start
-      )
+      )(start)
 
   /** A table that was not there lies where Spark puts it, and is this stream's then. */
   private def intoFilesOf(name: TableName)(start: => StreamingQuery): StreamingQuery =
@@ -142,8 +147,16 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       case Some(folder) => into(folder)(start)
       case None =>
         val query = start
-        filesOf(name).foreach(new SinkFolder(_, session.sessionState.newHadoopConf()).note(query))
-        query
+        try {
+          filesOf(name)
+            .foreach(new SinkFolder(_, session.sessionState.newHadoopConf()).note(query))
+          query
+        } catch {
+          case error: Throwable =>
+            // Nobody could stop it, for nobody is told of it.
+            Try(Shielded(query.stop())): Unit
+            throw error
+        }
     }
 
   /** Where the files of a table lie, if Spark writes them itself. */
@@ -214,24 +227,12 @@ object StreamStart {
     * meanwhile, it is stopped as soon as it has started.
     */
   private[continuous] def whole(start: => StreamingQuery): StreamingQuery = {
-    val started = new FutureTask[StreamingQuery](() => start)
-    // A thread of its own, because the interrupt is for this one.
-    val thread = new Thread(started, "plait-stream-start")
-    thread.setDaemon(true)
-    thread.start()
-    var interrupted = false
-    while (!started.isDone)
-      try started.get(): Unit
-      catch {
-        case _: InterruptedException => interrupted = true
-        case _: ExecutionException => // told below
-      }
-    if (interrupted) {
-      Try(started.get().stop()): Unit
+    val query = Shielded(start)
+    if (Thread.interrupted()) {
+      Try(Shielded(query.stop())): Unit
       throw new InterruptedException
     }
-    try started.get()
-    catch { case error: ExecutionException => throw error.getCause }
+    query
   }
 
   private[continuous] val StopOther = "spark.sql.streaming.stopActiveRunOnRestart"

@@ -111,21 +111,28 @@ final private[guard] class RelationRule(session: SparkSession, sources: SourceRu
   }
 
   private def checkPlaces(table: CatalogTable, paths: Seq[Path], at: Origin): Unit = {
-    val own = table.storage.locationUri.toSeq.flatMap(uri => placesOf(new Path(uri))).toSet
-    paths.filterNot(path => own.contains(qualified(path))).foreach { path =>
-      sources.checkPath(path.toString, at)
+    val location = table.storage.locationUri.map(new Path(_))
+    val own = location.map(qualified)
+    val others = paths.filterNot(path => own.contains(qualified(path)))
+    if (others.nonEmpty) {
+      val found = location.toSeq.flatMap(matching).toSet
+      others
+        .filterNot(path => found.contains(qualified(path)))
+        .foreach(path => sources.checkPath(path.toString, at))
     }
   }
 
   /** Spark reads a location as a pattern, where it is one. */
-  private def placesOf(location: Path): Seq[Path] =
-    qualified(location) +: Option(filesOf(location).globStatus(location)).toSeq.flatten
+  private def matching(location: Path): Seq[Path] =
+    Option(filesOf(location).globStatus(location)).toSeq.flatten
       .map(found => qualified(found.getPath))
 
   private def qualified(path: Path): Path = filesOf(path).makeQualified(path)
 
-  private def filesOf(path: Path): FileSystem =
-    path.getFileSystem(session.sessionState.newHadoopConf())
+  // A copy of all of Hadoop's settings: one serves all relations of a statement.
+  private lazy val settings = session.sessionState.newHadoopConf()
+
+  private def filesOf(path: Path): FileSystem = path.getFileSystem(settings)
 
   private def isFileFormat(source: DataSource): Boolean =
     classOf[FileFormat].isAssignableFrom(source.providingClass)

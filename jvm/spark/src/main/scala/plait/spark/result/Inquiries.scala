@@ -20,10 +20,16 @@ import org.apache.spark.SparkContext
 object Inquiries {
   private val asked = new ConcurrentHashMap[String, Inquiry]
 
-  def under[A](context: SparkContext, id: String)(answer: => A): A = {
+  def under[A](context: SparkContext, id: String)(answer: => A): A =
+    undone(context, id)(answer)(_ => ())
+
+  /** @param undo
+    *   takes back an answer that has come all the same
+    */
+  def undone[A](context: SparkContext, id: String)(answer: => A)(undo: A => Unit): A = {
     val inquiry = new Inquiry(context, Operation.tagOf(id))
     asked.put(id, inquiry)
-    try inquiry.run(answer)
+    try inquiry.run(answer)(undo)
     finally asked.remove(id, inquiry): Unit
   }
 
@@ -35,11 +41,16 @@ final private class Inquiry(context: SparkContext, tag: String) {
   private var isOver = false
   @volatile private var isCancelled = false
 
-  def run[A](answer: => A): A =
+  def run[A](answer: => A)(undo: A => Unit): A =
     try {
       context.setJobGroup(tag, "", interruptOnCancel = true)
       context.addJobTag(tag)
-      answer
+      val found = answer
+      if (isCancelled) {
+        undo(found)
+        throw OperationFailed.cancelled
+      }
+      found
     } catch { case _: Throwable if isCancelled => throw OperationFailed.cancelled }
     finally end()
 

@@ -71,6 +71,8 @@ class StreamStartSuite extends SparkSuite {
     val before = rows("taken")
     for (scopes <- Seq(Seq("stream"), Seq("stream", "admin"))) {
       assertEquals(refused(start(files("taken"), "second", scopes: _*)), "SINK_IN_USE")
+      // A checkpoint that was made by a start that is refused would not be taken for a new one again.
+      assert(!place("second").toFile.exists)
       // One whose checkpoint has been used for another folder.
       start(files("other"), "third", scopes: _*)
       assertEquals(refused(start(files("taken"), "third", scopes: _*)), "SINK_IN_USE")

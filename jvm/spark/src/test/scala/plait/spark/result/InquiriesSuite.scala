@@ -61,6 +61,19 @@ class InquiriesSuite extends SparkSuite {
     assert(!Thread.currentThread.isInterrupted)
   }
 
+  test("an answer that has come although it was cancelled is taken back") {
+    var back = Seq.empty[Int]
+    def asked(answer: => Int) = Inquiries.undone(spark.sparkContext, "late")(answer)(back :+= _)
+    val failed = intercept[OperationFailed](asked {
+      Inquiries.cancel("late")
+      Thread.interrupted(): Unit // somebody on the way has swallowed it
+      7
+    })
+    assertEquals(failed.code, "OPERATION_CANCELED")
+    assertEquals(asked(8), 8)
+    assertEquals(back, Seq(7))
+  }
+
   test("its own failure is told as it is") {
     val failed = intercept[IllegalStateException] {
       Inquiries.under(spark.sparkContext, "own")(throw new IllegalStateException("own"))
