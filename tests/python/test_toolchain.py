@@ -5,20 +5,26 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 
-@pytest.fixture
-def tally(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tally", root / "scripts" / "tally.py")
+def script(root: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, root / "scripts" / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # its data classes look for it
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def tally(root: Path) -> ModuleType:
+    return script(root, "tally")
 
 
 def fake_jdk(home: Path, version: str, *programs: str) -> Path:
@@ -67,6 +73,15 @@ def test_the_tally_names_skipped_cases_only_if_there_are_any(
     report = tmp_path / "report.xml"
     report.write_text('<testsuite><testcase name="a"><skipped/></testcase></testsuite>')
     assert tally.tally([report]) == "0 passed, 0 failed, 1 skipped"
+
+
+def test_each_kept_fault_has_its_one_place_in_the_sources(root: Path) -> None:
+    mutants = script(root, "mutants")
+    kept = mutants.mutants()
+    assert len(kept) >= 100
+    for mutant in kept:
+        text = (root / mutant.source).read_text(encoding="utf-8")
+        assert mutant.applied(text) != text, mutant.breaks
 
 
 def test_make_help_has_a_line_for_each_target(root: Path) -> None:
