@@ -18,7 +18,7 @@ from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.errors import PlaitError
 from plait.server.credentials import CertificateFiles
 from plait.server.engine import Engine, SparkEngine, StreamTold
-from plait.server.gate import BESIDE, Gate, Health, Places
+from plait.server.gate import BESIDE, Gate, Places
 from plait.server.pulse import Pulse
 from plait.server.registry import Registry
 from plait.server.service import PlaitService
@@ -112,7 +112,7 @@ def serve(config: Config, engine: Engine) -> Served:
     plait_pb2_grpc.add_PlaitServiceServicer_to_server(
         PlaitService(config, engine, registry), server
     )
-    healthy = Health()
+    healthy = health.HealthServicer(experimental_non_blocking=False)
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, server)
