@@ -8,7 +8,8 @@
    are more, the one that has waited longest is cancelled.
 2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
    ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
-   results are held, the rows of the oldest go earlier.
+   results are held, the rows of the oldest go earlier. Of what is forgotten earlier, by Cancel or
+   with its session, the name is kept so long, see `Forgotten`: it does not begin again.
 3. A session that has had nothing to do for ``session_seconds`` ends. There are at most
    ``sessions``, and ``caller_sessions`` of one caller: a new one takes the place of the one that
    has been idle longest.
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from plait.server import sentences
 from plait.server.failure import Failure, missing
+from plait.server.forgotten import Forgotten
 from plait.server.items import Room, State, Terms, Way
 from plait.server.operation import Operation
 from plait.server.sessions import Sessions
@@ -65,6 +67,7 @@ class Registry(Generic[S]):
         self._limits = limits
         self._changed = threading.Condition()
         self._sessions = Sessions(limits, open_session, close_session)
+        self._forgotten = Forgotten(limits.reattach_seconds)
         self._queue: deque[Operation] = deque()
         self._running: set[Operation] = set()
         self._closing = False
@@ -104,6 +107,8 @@ class Registry(Generic[S]):
     ) -> tuple[S, Operation]:
         with self._changed:
             self._refuse_if_closing()
+            if (caller.key, session, operation) in self._forgotten:
+                raise sentences.operation_forgotten(operation)
             found = self._sessions.open(caller, session)
             if operation in found.operations:
                 raise sentences.operation_exists(operation)
@@ -196,16 +201,19 @@ class Registry(Generic[S]):
         with self._changed:
             found = self._sessions.find(caller, session)
             if found is None or operation not in found.operations:
-                raise missing(operation, self._limits.reattach_seconds)
+                if (caller.key, session, operation) in self._forgotten:
+                    raise sentences.operation_forgotten(operation)
+                raise missing(operation, self._forgotten.remembered_seconds)
             found.used = time.monotonic()
             return found.operations[operation]
 
     def forget(self, caller: Caller, session: str, operation: Operation) -> None:
-        """Drop an operation that has ended."""
+        """Drop an operation that has ended; its name is kept for ``reattach_seconds``."""
         with self._changed:
             found = self._sessions.find(caller, session)
             if found is not None and found.operations.get(operation.name) is operation:
                 del found.operations[operation.name]
+                self._forgotten.add((caller.key, session, operation.name), operation.began)
         operation.forget()
 
     def operations(self) -> list[Operation]:
