@@ -149,8 +149,8 @@ def waited_too_long(limits: Server) -> Failure:
 def too_many_parked() -> Failure:
     """Say that the results of too many clients that have gone wait."""
     return Failure(
-        "cancelled",
-        "CLIENT_GONE",
+        "limit",
+        "TOO_MANY_PARKED",
         "The operation was cancelled: its client went, and results that wait for such clients are "
         "more than the server holds; this one had waited longest.",
     )
