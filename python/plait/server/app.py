@@ -79,14 +79,20 @@ class Served:
         self._health.enter_graceful_shutdown()
         if self._pulse is not None:
             self._pulse.stop()
+        # An engine that is dead may be one that never answers.
+        ending = threading.Thread(target=self._end_work, name="plait-ending", daemon=True)
+        ending.start()
+        ending.join(GRACE if self.is_dead else None)
+        self._server.stop(GRACE).wait()
+        if self._metrics is not None:
+            self._metrics.close()
+
+    def _end_work(self) -> None:
         self.registry.close(0.0 if self.is_dead else self._drain_seconds)
         try:
             self._engine.close_streams()
         except Exception:
             log.exception("the streams could not be stopped")
-        self._server.stop(GRACE).wait()
-        if self._metrics is not None:
-            self._metrics.close()
 
 
 def serve(config: Config, engine: Engine) -> Served:
