@@ -189,7 +189,7 @@ def test_cancel_by_another_task_ends_the_result_with_an_error(run: Run, endpoint
                 seen.append(row)
 
         reading = asyncio.create_task(rows())
-        await asyncio.sleep(0.3)
+        assert await asyncio.to_thread(until, lambda: len(seen) == 6)
         await cursor.cancel()
         assert endpoint.source.cancelled.is_set(), "cancel waits for the server's answer"
         with pytest.raises(RemoteError, match="cancelled or closed"):

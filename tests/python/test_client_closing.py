@@ -6,7 +6,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.python.endpoint import Endpoint, until
@@ -142,3 +144,66 @@ def test_a_cursor_for_asyncio_that_another_thread_collects_is_closed_in_its_loop
 
     asyncio.run(program())
     assert closed_in == [threading.main_thread()]
+
+
+def leave_in_the_pause(monkeypatch: pytest.MonkeyPatch, leave: Callable[[], None]) -> None:
+    monkeypatch.setattr("plait.client.cursor.time", SimpleNamespace(sleep=lambda _: leave()))
+
+
+def test_a_cursor_that_is_cancelled_while_it_waits_to_try_again_sends_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[Any] = []
+    with Client("localhost:1") as client:
+        cursor = client.sql("do")
+        monkeypatch.setattr(cursor, "_send", sent.append)
+        leave_in_the_pause(monkeypatch, cursor.cancel)
+        with pytest.raises(RemoteError, match=r"cancelled|closed") as caught:
+            list(cursor)
+    assert (caught.value.status, caught.value.condition) == ("CANCELLED", "OPERATION_CANCELED")
+    assert sent == []
+
+
+def test_so_does_one_for_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plait.client.dialogue.FIRST_PAUSES", (0.5,))
+    sent: list[Any] = []
+
+    async def program() -> None:
+        async with AsyncClient("localhost:1") as client:
+            cursor = client.sql("do")
+            monkeypatch.setattr(cursor, "_send", sent.append)
+            reading = asyncio.create_task(cursor.arrow())
+            await asyncio.sleep(0.3)
+            await cursor.cancel()
+            with pytest.raises(RemoteError, match=r"cancelled|closed") as caught:
+                await reading
+            assert caught.value.status == "CANCELLED"
+
+    asyncio.run(program())
+    assert sent == []
+
+
+def test_a_client_that_is_closed_while_a_cursor_waits_to_try_again_cancels_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = Client("localhost:1")
+    cursor = client.sql("do")
+    leave_in_the_pause(monkeypatch, client.close)
+    with pytest.raises(RemoteError) as caught:
+        list(cursor)
+    assert (caught.value.status, caught.value.condition) == ("CANCELLED", "OPERATION_CANCELED")
+
+
+def test_so_does_a_client_for_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plait.client.dialogue.FIRST_PAUSES", (0.5,))
+
+    async def program() -> None:
+        client = AsyncClient("localhost:1")
+        reading = asyncio.create_task(client.sql("do").arrow())
+        await asyncio.sleep(0.3)
+        await client.close()
+        with pytest.raises(RemoteError) as caught:
+            await reading
+        assert caught.value.status == "CANCELLED"
+
+    asyncio.run(program())

@@ -162,8 +162,12 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
         ({"state": "/data", "allow_paths": ("/x", "/data/open")}, "hold one another"),
         ({"state": "/data/s", "allow_paths": ("file:///data",)}, "hold one another"),
         ({"state": "/data/s", "allow_paths": ("s3a://b/data", "FILE:/data")}, "hold one another"),
-        ({"allow_paths": ("data",)}, "allow_paths has data, which opens nothing"),
-        ({"allow_paths": ("/x", "file:data")}, "allow_paths has file:data, which opens nothing"),
+        ({"state": "/data/a#b/s", "allow_paths": ("/data/a#b",)}, "hold one another"),
+        ({"state": "/data/a?b", "allow_paths": ("file:///data/a?b",)}, "hold one another"),
+        ({"state": "/data", "allow_paths": ("file://",)}, "opens nothing"),
+        ({"allow_paths": ("",)}, "allow_paths has '', which opens nothing"),
+        ({"allow_paths": ("data",)}, "allow_paths has 'data', which opens nothing"),
+        ({"allow_paths": ("/x", "file:data")}, "allow_paths has 'file:data', which opens nothing"),
         ({"allow_paths": ("/x/../y",)}, "which opens nothing"),
         ({"batch_bytes": 1 << 20, "message_bytes": 1 << 20}, "at least twice batch_bytes"),
     ],
@@ -171,6 +175,11 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
 def test_unsafe_or_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(PlaitError, match=message):
         config.check(config.Config(config.Server(**settings)))
+
+
+@pytest.mark.parametrize("opened", ["/data/a#b", "file:/data/a?b", "s3a://bucket", "/data/a%2Fs"])
+def test_a_state_folder_beside_an_open_one_is_taken(opened: str) -> None:
+    config.check(config.Config(config.Server(state="/data/a", allow_paths=(opened,))))
 
 
 def test_a_state_folder_that_a_link_leads_into_an_open_one_is_refused(tmp_path: Path) -> None:

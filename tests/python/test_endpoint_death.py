@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.python.endpoint import Endpoint, Start, endpoints, until
+from tests.python.fake_engine import FakeEngine
+
+from plait.server import pulse
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +52,41 @@ def test_a_server_whose_spark_has_ended_says_that_it_does_not_serve(start: Start
     assert until(lambda: not is_serving(endpoint), 5.0)
     assert until(lambda: told == [True])
     assert endpoint.served.is_dead
+
+
+def test_a_server_whose_spark_does_not_answer_says_so_too_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pulse, "LATE", 0.3, raising=False)
+    monkeypatch.setattr(pulse, "PAUSE", 0.1)
+    answers = threading.Event()
+    monkeypatch.setattr(FakeEngine, "is_alive", lambda _: answers.wait(60))
+    monkeypatch.setattr(FakeEngine, "close_streams", lambda _: answers.wait(60))
+    endpoint = Endpoint.start()
+    told: list[bool] = []
+    endpoint.served.watch(lambda: told.append(True))
+    assert until(lambda: not is_serving(endpoint), 5.0)
+    assert until(lambda: told == [True], 1.0)
+    began = time.monotonic()
+    endpoint.stop()
+    assert time.monotonic() - began < 10.0
+    answers.set()
+
+
+def test_a_spark_that_answers_late_is_not_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulse, "LATE", 2.0)
+    monkeypatch.setattr(pulse, "PAUSE", 0.01)
+    asked: list[bool] = []
+
+    def answer() -> bool:
+        time.sleep(0.3)
+        asked.append(True)
+        return True
+
+    watched = pulse.Pulse(answer, lambda: None)
+    assert until(lambda: len(asked) == 3)
+    assert not watched.is_dead
+    watched.stop()
 
 
 def test_a_server_whose_spark_has_ended_ends_with_an_error_and_a_sentence() -> None:

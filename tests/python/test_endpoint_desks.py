@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,8 @@ import pytest
 from tests.python.endpoint import Endpoint, Start, endpoints, until
 
 from plait.client import Client, RemoteError
+from plait.server.config import Server
+from plait.server.desks import Desks
 
 start = pytest.fixture(endpoints)
 
@@ -87,3 +90,31 @@ def test_who_waits_too_long_for_a_desk_is_told_so(start: Start) -> None:
             endpoint.client().validate("rows 1")
         assert caught.value.condition == "QUEUE_TIMEOUT"
         client.close()
+
+
+class Over:
+    """A call that nobody waits for any more, since it has its desk."""
+
+    is_over = False
+
+    def refuse_if_over(self) -> None:
+        assert not self.is_over
+
+
+def test_where_no_thread_could_be_started_once_calls_are_cancelled_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cancelled: list[str] = []
+    desks = Desks(Server(running=1), cancelled.append)
+    call: Any = Over()
+
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError, match="new thread"), desks.sit(call, "1"):
+            pass
+    with desks.sit(call, "2"):
+        call.is_over = True
+        assert until(lambda: "2" in cancelled, 3.0)

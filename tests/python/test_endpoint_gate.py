@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import grpc
@@ -156,3 +156,71 @@ def test_those_who_watch_health_have_an_end(start: Start, over: threading.Event)
         assert next(watching[0]).status == health_pb2.HealthCheckResponse.SERVING
         for call in watching:
             call.cancel()
+
+
+SILENT = ["List", "Watch", "Check"]
+
+
+@pytest.mark.parametrize("method", SILENT)
+def test_who_asks_for_health_and_sends_headers_only_takes_no_place_of_others(
+    start: Start, over: threading.Event, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(gate, "CHECK_SECONDS", 0.3)
+    endpoint = start(**SMALL)
+    with connected(endpoint) as channel:
+        ask = channel.stream_stream(f"/grpc.health.v1.Health/{method}")
+        asking = [ask(silence(over)) for _ in range(CALLS + gate.WATCHERS)]
+        assert until(lambda: not any(call.is_active() for call in asking), 3.0)
+        assert endpoint.client(timeout=5).info().version == "0.1"
+        assert health(channel) == health_pb2.HealthCheckResponse.SERVING
+        watching = health_pb2_grpc.HealthStub(channel).Watch(
+            health_pb2.HealthCheckRequest(), timeout=5
+        )
+        assert next(watching).status == health_pb2.HealthCheckResponse.SERVING
+        watching.cancel()
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "grpc.health.v1.Health/List",
+        "grpc.health.v1.Health/NoSuchCall",
+        "grpc.health.v1.Health/x/Check",
+        "grpc.reflection.v1alpha.ServerReflection/NoSuchCall",
+        "plait.v1.PlaitService/NoSuchCall",
+        "no.such.Service/Call",
+    ],
+)
+def test_a_call_that_there_is_not_is_unimplemented_and_its_body_not_awaited(
+    start: Start, over: threading.Event, method: str
+) -> None:
+    with connected(start()) as channel, pytest.raises(grpc.RpcError) as caught:
+        channel.stream_unary(f"/{method}")(silence(over), timeout=5)
+    assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_who_asks_for_health_without_a_question_is_told_so(start: Start) -> None:
+    with connected(start()) as channel:
+        for method in ("Check", "Watch"):
+            with pytest.raises(grpc.RpcError, match="no message") as caught:
+                channel.stream_unary(f"/grpc.health.v1.Health/{method}")(iter(()), timeout=5)
+            assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_watchers_that_come_and_go_do_not_stop_the_server(start: Start) -> None:
+    with connected(start()) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+
+        def come_and_go() -> None:
+            for _ in range(200):
+                call = stub.Watch(health_pb2.HealthCheckRequest(), timeout=5)
+                with suppress(grpc.RpcError):
+                    next(call)
+                call.cancel()
+
+        coming = [threading.Thread(target=come_and_go) for _ in range(8)]
+        for thread in coming:
+            thread.start()
+        for thread in coming:
+            thread.join()
+        assert health(channel) == health_pb2.HealthCheckResponse.SERVING

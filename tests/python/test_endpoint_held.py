@@ -101,7 +101,7 @@ def test_of_results_that_wait_for_clients_that_have_gone_the_oldest_are_given_up
     client = endpoint.client()
     park(endpoint, client, "a", "b", "c")
     assert until(lambda: live(endpoint) == ["b", "c"], 2.0)
-    assert attach(client, "a", 0) == grpc.StatusCode.CANCELLED
+    assert attach(client, "a", 0) == grpc.StatusCode.RESOURCE_EXHAUSTED
     assert client.sql("rows 1").arrow().num_rows == 3
 
 

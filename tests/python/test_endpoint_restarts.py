@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import grpc
 import pytest
 from tests.python.endpoint import Endpoint, until
 from tests.python.wire import Wire
 
+from plait._proto import plait_pb2
 from plait.client import Client, RemoteError
 from plait.client.aio import AsyncClient
 
@@ -87,6 +89,41 @@ def test_a_statement_that_was_lost_on_its_way_is_sent_again(
     assert [source.statement.sql for source in two[0].engine.sources] == ["rows 1", "rows 2"]
 
 
+def cancel(client: Client, operation: str) -> None:
+    request = plait_pb2.CancelRequest(session=client.session, operation=operation)
+    client._stub.Cancel(request)
+
+
+@pytest.mark.parametrize(
+    "forget",
+    [lambda client, _: client.close_session(), cancel],
+    ids=["its session was closed", "it was cancelled"],
+)
+def test_a_command_that_has_run_and_was_forgotten_since_is_not_sent_again(
+    two: tuple[Endpoint, Endpoint], wire: Wire, forget: Callable[[Client, str], None]
+) -> None:
+    with Client(f"localhost:{wire.port}", session="same") as client:
+        list(client.sql("rows 1"))
+        wire.mutes = True
+        cursor = client.sql("do; rows 1")
+        operation = cursor.id
+        assert until(lambda: len(two[0].engine.sources) == 2)
+        assert until(lambda: two[0].operation(operation).state.is_end)  # type: ignore[union-attr]
+        forget(two[0].client(session="same"), operation)
+        assert two[0].operation(operation) is None
+        wire.mutes = False
+        wire.cut()
+        with pytest.raises(RemoteError, match="has begun here") as caught:
+            list(cursor)
+        assert (caught.value.status, caught.value.condition) == ("NOT_FOUND", "OPERATION_FORGOTTEN")
+        again = client._stub.Execute(
+            plait_pb2.ExecuteRequest(session="same", sql="do; rows 1", operation=operation)
+        )
+        with pytest.raises(grpc.RpcError, match="has begun here"):
+            list(again)
+    assert len(two[0].engine.sources) == 2
+
+
 def test_a_statement_for_the_server_that_was_goes_to_the_one_that_is(
     two: tuple[Endpoint, Endpoint], wire: Wire
 ) -> None:
@@ -94,5 +131,6 @@ def test_a_statement_for_the_server_that_was_goes_to_the_one_that_is(
         list(client.sql("rows 1"))
         wire.target = two[1].port
         wire.cut()
+        time.sleep(0.2)  # until the client knows: what was sent before may have come
         assert client.sql("rows 2").arrow().num_rows == 6
     assert [source.statement.sql for source in two[1].engine.sources] == ["rows 2"]

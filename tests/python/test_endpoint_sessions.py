@@ -6,9 +6,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from typing import Any
 
 import pytest
 from tests.python.endpoint import Endpoint, Start, endpoints, until
+from tests.python.fake_engine import FakeEngine
 
 from plait.client import Client, RemoteError
 from plait.client.aio import AsyncClient
@@ -159,3 +161,47 @@ def test_a_session_keeps_so_many_bytes_of_prepared_statements(start: Start) -> N
     assert caught.value.condition == "TOO_MANY_PREPARED"
     first.close()
     client.prepare("rows 3")
+
+
+@pytest.mark.parametrize("asked", ["open_session", "close_session"])
+def test_while_the_engine_does_not_answer_for_one_session_others_are_served(
+    start: Start, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    plain = getattr(FakeEngine, asked)
+    is_asked, go = threading.Event(), threading.Event()
+
+    def wait(engine: FakeEngine, *told: int) -> Any:
+        if asked == "close_session" or engine.sessions == 1:
+            is_asked.set()
+            assert go.wait(10)
+        return plain(engine, *told)
+
+    monkeypatch.setattr(FakeEngine, asked, wait)
+    endpoint = start()
+    use(endpoint, "a")
+    if asked == "close_session":
+        use(endpoint, "b")
+        waiting = threading.Thread(target=endpoint.client(session="b").close_session)
+    else:
+        waiting = threading.Thread(target=use, args=(endpoint, "b"))
+    waiting.start()
+    assert is_asked.wait(5)
+    try:
+        with endpoint.client(session="a", timeout=3) as client:
+            assert client.sql("rows 1").arrow().num_rows == 3
+    finally:
+        go.set()
+        waiting.join()
+    assert until(lambda: endpoint.counts("sessions") == (2 if asked == "open_session" else 1))
+
+
+def test_calls_that_open_a_session_at_once_have_the_same_one(start: Start) -> None:
+    endpoint = start()
+    clients = [endpoint.client(session="same") for _ in range(8)]
+    opening = [threading.Thread(target=client.validate, args=("rows 1",)) for client in clients]
+    for thread in opening:
+        thread.start()
+    for thread in opening:
+        thread.join()
+    assert endpoint.counts("sessions") == 1
+    assert until(lambda: len(endpoint.engine.closed) == endpoint.engine.sessions - 1)

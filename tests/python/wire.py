@@ -18,6 +18,7 @@ class Wire:
         self.forwarded = 0
         self.cuts = 0
         self.swallows = False  # what clients send
+        self.mutes = False  # what servers send
         self._ends: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -47,7 +48,8 @@ class Wire:
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
-                if self.swallows and source.getsockname()[1] == self.port:
+                is_from_client = source.getsockname()[1] == self.port
+                if self.swallows if is_from_client else self.mutes:
                     continue
                 target.sendall(data)
                 self.forwarded += len(data)

@@ -145,7 +145,7 @@ class AsyncCursor(Reading, AsyncClosing):
             self._let_go()
             raise
         await asyncio.sleep(pause)
-        self._call = self._send(request)
+        self._send_again(request)
 
     def _let_go(self) -> Any:
         """Read no more; gives the call that tells the server so, None where there is none."""

@@ -120,7 +120,7 @@ class Cursor(Reading, Closing):
             self.close()
             raise
         time.sleep(pause)
-        self._call = self._send(request)
+        self._send_again(request)
 
     def _release(self) -> None:
         """Tell the server that nothing more is asked for; nobody waits for its answer."""

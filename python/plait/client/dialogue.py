@@ -8,7 +8,8 @@
    run a second time. The first call is sent again only if it never came to a server, and that is
    known in three cases: nobody could be connected to; a server says that the call was meant for
    another one, and refuses it; or the one that it was meant for does not know the operation, and
-   would, had the call come since it was sent. Otherwise the error says that it may have run.
+   would, had the call come since it was sent: even of one that it was told to forget it says so,
+   which is final. Otherwise the error says that it may have run.
 2. What else the server itself says is final: nothing is tried again.
 3. After each further attempt the pause is longer, and after the last the error stands; an answer
    begins the pauses anew.

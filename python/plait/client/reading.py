@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, TypedDict, Unpack
+
+from grpc import aio
 
 from plait._proto import plait_pb2
 from plait.client.dialogue import Dialogue, Met, Request
@@ -36,6 +39,8 @@ class Reading:
         self._dialogue = Dialogue(request, told["address"], told["timeout"], told["met"])
         self._line = ProgressLine(told["progress"])
         self._closed = False
+        # Of sending and leaving; an RLock, for a signal may come while one has it.
+        self._turn = threading.RLock()
         CLOSER.expect()
         self._call: Any = None  # should Ctrl-C come while it is sent, it is cancelled all the same
         self._call = self._send(request)
@@ -55,6 +60,18 @@ class Reading:
         call = self._stub.Execute if is_new else self._stub.Attach
         return call(request, metadata=self._metadata, timeout=self._dialogue.seconds_left)
 
+    def _send_again(self, request: Request) -> None:
+        """Send what comes next, unless the cursor or its client was closed since the last call."""
+        with self._turn:
+            if self._closed:
+                return
+            try:
+                self._call = self._send(request)
+            except (ValueError, aio.UsageError):  # the channel is closed
+                self._leave()
+            if self._closed:  # by a signal, while it was sent
+                self._call.cancel()
+
     def _show(self, message: Any) -> bool:
         """Take a message in; whether it was the last."""
         self._dialogue.take(message)
@@ -66,7 +83,9 @@ class Reading:
 
     def _leave(self) -> None:
         """Read no more."""
-        self._closed = True
+        with self._turn:
+            self._closed = True
+            call = self._call
         self._line.clear()
-        if self._call is not None:
-            self._call.cancel()
+        if call is not None:
+            call.cancel()

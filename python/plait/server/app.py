@@ -18,7 +18,7 @@ from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.errors import PlaitError
 from plait.server.credentials import CertificateFiles
 from plait.server.engine import Engine, SparkEngine, StreamTold
-from plait.server.gate import BESIDE, Gate, Health, Places
+from plait.server.gate import BESIDE, Gate, Places
 from plait.server.pulse import Pulse
 from plait.server.registry import Registry
 from plait.server.service import PlaitService
@@ -79,14 +79,20 @@ class Served:
         self._health.enter_graceful_shutdown()
         if self._pulse is not None:
             self._pulse.stop()
+        # An engine that is dead may be one that never answers.
+        ending = threading.Thread(target=self._end_work, name="plait-ending", daemon=True)
+        ending.start()
+        ending.join(GRACE if self.is_dead else None)
+        self._server.stop(GRACE).wait()
+        if self._metrics is not None:
+            self._metrics.close()
+
+    def _end_work(self) -> None:
         self.registry.close(0.0 if self.is_dead else self._drain_seconds)
         try:
             self._engine.close_streams()
         except Exception:
             log.exception("the streams could not be stopped")
-        self._server.stop(GRACE).wait()
-        if self._metrics is not None:
-            self._metrics.close()
 
 
 def serve(config: Config, engine: Engine) -> Served:
@@ -112,7 +118,7 @@ def serve(config: Config, engine: Engine) -> Served:
     plait_pb2_grpc.add_PlaitServiceServicer_to_server(
         PlaitService(config, engine, registry), server
     )
-    healthy = Health()
+    healthy = health.HealthServicer(experimental_non_blocking=False)
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, server)

@@ -17,32 +17,39 @@ looked for beside the file that names them.
 from __future__ import annotations
 
 import ipaddress
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from plait.errors import PlaitError
 
 SCOPES = ("read", "stream", "admin")
 
+# Limits that cannot be 0.
 AT_LEAST_ONE = (
-    *("running", "parked", "caller_parked", "sessions", "caller_sessions", "submitted"),
-    *(
-        "prepared",
-        "prepared_bytes",
-        "streams",
-        "stream_records",
-        "subscriptions",
-        "batch_bytes",
-        "message_bytes",
-    ),
+    "running",
+    "parked",
+    "caller_parked",
+    "sessions",
+    "caller_sessions",
+    "submitted",
+    "prepared",
+    "prepared_bytes",
+    "streams",
+    "stream_records",
+    "subscriptions",
+    "batch_bytes",
+    "message_bytes",
 )
 
-# What a client may SET in its session, beside what the guard in the JVM allows by itself.
+# What names in the environment begin with.
 PREFIX = "PLAIT_SERVER_"
+
+# A scheme, an authority, and a path.
+PLACE = re.compile(r"(?:([^:/]*):)?(?://([^/]*))?(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,8 @@ class Server:
     of a caller, ``prepared`` the prepared statements of a session, ``streams`` the streams of a
     caller that run, ``stream_records`` the records of its progress that are kept of each,
     ``subscriptions`` the calls that wait for such records. ``state`` is the folder of continuous
-    tables, which executors see too; without one there are none. Prometheus finds its metrics at
+    tables, which executors see too; without one there are none. ``allow_conf`` is what a client may
+    SET in its session, beside what the guard allows by itself. Prometheus finds metrics at
     ``metrics_host`` and ``metrics_port``, nowhere if that is 0.
     """
 
@@ -182,16 +190,19 @@ def check(config: Config) -> None:
 def _folder(opened: str) -> Path | None:
     """Give a local folder of `allow_paths`; None for one of another file system.
 
-    >>> _folder("file:///data"), _folder("s3a://bucket/data")
-    (PosixPath('/data'), None)
+    Read as Hadoop reads it, to which `#`, `?` and `%` are letters.
+
+    >>> _folder("file:///data#1"), _folder("s3a://bucket/data")
+    (PosixPath('/data#1'), None)
     """
-    place = urlsplit(opened)
-    if not (place.path or "/").startswith("/") or ".." in place.path.split("/"):
+    scheme, authority, path = PLACE.fullmatch(opened).groups("")  # type: ignore[union-attr]
+    is_absolute = path.startswith("/") or (authority and not path)
+    if not is_absolute or ".." in path.split("/"):
         raise PlaitError(
-            f"allow_paths has {opened}, which opens nothing: a folder is an absolute path without "
-            "`..`, for what it is must not depend on where the server was started."
+            f"allow_paths has {opened!r}, which opens nothing: a folder is an absolute path "
+            "without `..`, for what it is must not depend on where the server was started."
         )
-    return Path(place.path) if place.scheme.lower() in ("", "file") else None
+    return Path(path or "/") if scheme.lower() in ("", "file") else None
 
 
 def _check_apart(state: Path, opened: Path) -> None:

@@ -7,7 +7,8 @@
    client does.
 2. What the engine does for a call whose deadline has passed or whose client has gone is cancelled
    within TICK seconds. It is told so until it gives up: it may not have begun when it hears it
-   first. The desk is free when it has given up, and not before.
+   first. The desk is free when it has given up, and not before. What it reads of its catalog
+   cannot be cancelled: such a call has its desk until that has come.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Desks:
             with self._lock:
                 self._taken[number] = call
                 if not self._is_watched:
-                    self._is_watched = True
                     threading.Thread(target=self._watch, name="plait-desks", daemon=True).start()
+                    self._is_watched = True  # not where there was no thread to be had
             yield
         finally:
             with self._lock:

@@ -7,16 +7,18 @@
 
 1. Where the server has tokens, a call without a known one takes none of the places of the service,
    and nothing of what it sends is read.
-2. Health is answered to anybody, and has threads that nothing else takes. Reflection has a few, for
-   a short time, and asks for the token unless `open_reflection` is set.
+2. Health is answered to anybody who asks or watches, and has threads that nothing else takes; who
+   does not say for what is cut off. Reflection has a few, for a short time, and asks for the token
+   unless `open_reflection` is set. Any other call is UNIMPLEMENTED, and not read.
 3. Bytes that are no message of the call are the caller's mistake, and not an error of the server's.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import grpc
@@ -41,7 +43,9 @@ T = TypeVar("T")
 REFLECTIONS = 4
 REFLECTION_SECONDS = 20.0
 
-# Questions for health at a time, the seconds for which one may be on its way, and the watchers.
+# Questions for health at a time, the seconds for which one may be on its way, and the watchers, of
+# which each holds a thread: where gRPC's own service holds none, it waits for its client while it
+# has a lock that the server's only loop wants when a watcher goes, and the server stands still.
 CHECKS = 8
 CHECK_SECONDS = 5.0
 WATCHERS = 64
@@ -88,26 +92,6 @@ class Places(futures.ThreadPoolExecutor):
             self._taken -= 1
 
 
-class Health(health.HealthServicer):
-    """The health service, with an end to the number of those that watch it."""
-
-    def __init__(self) -> None:
-        """Have nobody watch."""
-        super().__init__(
-            experimental_non_blocking=True, experimental_thread_pool=Places(1, "watch")
-        )
-        self._watchers = threading.BoundedSemaphore(WATCHERS)
-
-    def Watch(self, request: Any, context: grpc.ServicerContext, told: Any = None) -> Any:
-        """Tell each change; holds no thread."""
-        if not self._watchers.acquire(blocking=False):
-            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{WATCHERS} watch already.")
-        if not context.add_callback(self._watchers.release):
-            self._watchers.release()
-            return None
-        return super().Watch(request, context, told)
-
-
 class Gate(grpc.ServerInterceptor):
     """Looks at the headers of each call; see the conventions above."""
 
@@ -119,6 +103,7 @@ class Gate(grpc.ServerInterceptor):
         self._places = places
         self._reflections = Places(REFLECTIONS, "reflection")
         self._checkers = Places(CHECKS, "health")
+        self._watchers = Places(WATCHERS, "watch")
         self._porters = Places(PORTERS, "porter")
         self._strict: dict[str, Any] = {}
 
@@ -134,31 +119,47 @@ class Gate(grpc.ServerInterceptor):
                 self._identify(handler_call_details.invocation_metadata)
         except Failure as failure:
             return self._turning_away(failure)
-        if service == reflection.SERVICE_NAME:
-            if self._reflections.is_full:
-                return self._turning_away(sentences.too_many_calls(REFLECTIONS))
-            behaviour = _within(REFLECTION_SECONDS, handler.stream_stream)
-            return _on(self._reflections, behaviour, handler)
-        if handler is not None and self._places.is_full:
-            return self._turning_away(sentences.too_many_calls(self._places.count))
-        return handler and self._strictly(method, handler)
+        if handler is None:  # gRPC says UNIMPLEMENTED, and reads nothing
+            return None
+        places = self._reflections if service == reflection.SERVICE_NAME else self._places
+        if places.is_full:
+            return self._turning_away(sentences.too_many_calls(places.count))
+        if places is self._reflections:
+            return _on(places, _within(REFLECTION_SECONDS, handler.stream_stream), handler)
+        return self._strictly(method, handler)
 
     def _identify(self, metadata: Any) -> None:
         told = {name: str(value) for name, value in metadata or ()}
         identify(told.get("authorization"), self._tokens, NOBODY)
 
     def _health(self, method: str, handler: Any) -> Any:
-        if not method.endswith("/Check"):
-            return handler
-        if self._checkers.is_full:
-            return self._turning_away(sentences.too_many_calls(CHECKS))
+        match method.removeprefix(f"/{health.SERVICE_NAME}/"):
+            case "Check":
+                return self._asked(
+                    self._checkers, handler, lambda *told: [handler.unary_unary(*told)]
+                )
+            case "Watch":
+                return self._asked(self._watchers, handler, handler.unary_stream)
+        return None  # what else there is would be answered in the places of calls
 
-        def check(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
-            for request in requests:
-                yield handler.unary_unary(request, context)
-                return
+    def _asked(
+        self,
+        places: Places,
+        handler: Any,
+        answer: Callable[[Any, grpc.ServicerContext], Iterable[Any]],
+    ) -> Any:
+        """Make a handler that waits CHECK_SECONDS for the question."""
+        if places.is_full:
+            return self._turning_away(sentences.too_many_calls(places.count))
 
-        return _on(self._checkers, _within(CHECK_SECONDS, check), handler)
+        def ask(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+            with _clock(CHECK_SECONDS, context):
+                request = next(requests, None)
+            if request is None:
+                self._abort(context, wrong("The call has no message."))
+            yield from answer(request, context)
+
+        return _on(places, ask, handler)
 
     def _turning_away(self, failure: Failure) -> Any:
         """Make a handler that reads nothing."""
@@ -198,19 +199,24 @@ class Gate(grpc.ServerInterceptor):
         return make(strict, response_serializer=handler.response_serializer)
 
 
+@contextmanager
+def _clock(seconds: float, context: grpc.ServicerContext) -> Iterator[None]:
+    """End a call that takes longer: its client waits, or does not say what it wants."""
+    clock = threading.Timer(seconds, context.cancel)
+    clock.name, clock.daemon = "plait-clock", True
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()
+
+
 def _within(
     seconds: float, behaviour: Callable[[Any, Any], Iterator[Any]]
 ) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
-    """End a call that takes longer: its client waits, or does not say what it wants."""
-
     def run(requests: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        clock = threading.Timer(seconds, context.cancel)
-        clock.name, clock.daemon = "plait-clock", True
-        clock.start()
-        try:
+        with _clock(seconds, context):
             yield from behaviour(requests, context)
-        finally:
-            clock.cancel()
 
     return run
 

@@ -8,7 +8,8 @@
    are more, the one that has waited longest is cancelled.
 2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
    ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
-   results are held, the rows of the oldest go earlier.
+   results are held, the rows of the oldest go earlier. Of what is forgotten earlier, by Cancel or
+   with its session, the name is kept so long, see `Forgotten`: it does not begin again.
 3. A session that has had nothing to do for ``session_seconds`` ends. There are at most
    ``sessions``, and ``caller_sessions`` of one caller: a new one takes the place of the one that
    has been idle longest.
@@ -24,15 +25,16 @@ import threading
 import time
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from plait.server import sentences
 from plait.server.failure import Failure, missing
+from plait.server.forgotten import Forgotten
 from plait.server.items import Room, State, Terms, Way
 from plait.server.operation import Operation
-from plait.server.sessions import Sessions
+from plait.server.sessions import Session, Sessions
 from plait.server.tally import Tally
 
 if TYPE_CHECKING:
@@ -64,7 +66,10 @@ class Registry(Generic[S]):
         self.incarnation = uuid.uuid4().hex
         self._limits = limits
         self._changed = threading.Condition()
-        self._sessions = Sessions(limits, open_session, close_session)
+        self._open_session = open_session
+        self._close_session = close_session
+        self._sessions: Sessions[S] = Sessions(limits)
+        self._forgotten = Forgotten(limits.reattach_seconds)
         self._queue: deque[Operation] = deque()
         self._running: set[Operation] = set()
         self._closing = False
@@ -80,10 +85,8 @@ class Registry(Generic[S]):
 
     def submit(self, caller: Caller, session: str, operation: str) -> tuple[S, Operation]:
         """Do as `create` does, for an operation that nobody reads yet."""
-        with self._changed:
-            self._make_room(caller)
-            terms = Terms(Way.SUBMITTED, self._limits.submitted_seconds)
-            return self._create(caller, session, operation, terms)
+        terms = Terms(Way.SUBMITTED, self._limits.submitted_seconds)
+        return self._create(caller, session, operation, terms)
 
     def _make_room(self, caller: Caller) -> None:
         """Let the oldest submitted operations go that have ended; refuse if too many have not."""
@@ -102,9 +105,11 @@ class Registry(Generic[S]):
     def _create(
         self, caller: Caller, session: str, operation: str, terms: Terms
     ) -> tuple[S, Operation]:
-        with self._changed:
-            self._refuse_if_closing()
-            found = self._sessions.open(caller, session)
+        with self._opened(caller, session) as found:
+            if terms.way is Way.SUBMITTED:
+                self._make_room(caller)
+            if (caller.key, session, operation) in self._forgotten:
+                raise sentences.operation_forgotten(operation)
             if operation in found.operations:
                 raise sentences.operation_exists(operation)
             self._refuse_if_full()
@@ -121,11 +126,41 @@ class Registry(Generic[S]):
             return found.spark, made
 
     @contextmanager
+    def _opened(self, caller: Caller, session: str) -> Iterator[Session[S]]:
+        """Give a session, opened if it is new, and hold the lock meanwhile.
+
+        The engine is asked without it: one that does not answer keeps its caller waiting, and
+        nobody else.
+        """
+        spare: S | None = None
+        try:
+            # Invariant: the lock is not held, and there is a spare after the first turn.
+            while True:
+                with self._changed:
+                    self._refuse_if_closing()
+                    found = self._sessions.open(caller, session, spare)
+                    if found is not None:
+                        if found.spark is spare:
+                            spare = None
+                        yield found
+                        return
+                spare = self._open_session()
+        finally:
+            self._close_dropped(() if spare is None else (spare,))
+
+    def _close_dropped(self, spares: Iterable[S] = ()) -> None:
+        with self._changed:
+            dropped = self._sessions.take_dropped()
+        for spark in (*dropped, *spares):
+            try:
+                self._close_session(spark)
+            except Exception:
+                log.exception("a session that has ended was not closed")
+
+    @contextmanager
     def using(self, caller: Caller, session: str) -> Iterator[S]:
         """Give Spark's session, opened if it is new; it does not end meanwhile."""
-        with self._changed:
-            self._refuse_if_closing()
-            found = self._sessions.open(caller, session)
+        with self._opened(caller, session) as found:
             found.calls += 1
         try:
             yield found.spark
@@ -144,10 +179,11 @@ class Registry(Generic[S]):
                 self.forget(caller, session, operation)
         with self._changed:
             self._sessions.leave(caller, session)
+        self._close_dropped()
 
     def prepare(self, caller: Caller, session: str, name: str, sql: str) -> None:
         """Keep a statement in the session, in the place of one of the same name."""
-        with self._changed:
+        with self._opened(caller, session):
             self._sessions.prepare(caller, session, name, sql)
 
     def prepared(self, caller: Caller, session: str, name: str) -> str:
@@ -196,16 +232,19 @@ class Registry(Generic[S]):
         with self._changed:
             found = self._sessions.find(caller, session)
             if found is None or operation not in found.operations:
-                raise missing(operation, self._limits.reattach_seconds)
+                if (caller.key, session, operation) in self._forgotten:
+                    raise sentences.operation_forgotten(operation)
+                raise missing(operation, self._forgotten.remembered_seconds)
             found.used = time.monotonic()
             return found.operations[operation]
 
     def forget(self, caller: Caller, session: str, operation: Operation) -> None:
-        """Drop an operation that has ended."""
+        """Drop an operation that has ended; its name is kept for ``reattach_seconds``."""
         with self._changed:
             found = self._sessions.find(caller, session)
             if found is not None and found.operations.get(operation.name) is operation:
                 del found.operations[operation.name]
+                self._forgotten.add((caller.key, session, operation.name), operation.began)
         operation.forget()
 
     def operations(self) -> list[Operation]:
@@ -314,6 +353,7 @@ class Registry(Generic[S]):
             operation.stop(failure)
         with self._changed:
             self._sessions.drop_idle()
+        self._close_dropped()
 
     def _over_time(self) -> list[tuple[Operation, Failure]]:
         now = time.monotonic()

@@ -48,6 +48,17 @@ def operation_exists(operation: str) -> Failure:
     )
 
 
+def operation_forgotten(operation: str) -> Failure:
+    """Say that there was one of this id, so that nobody begins it again."""
+    return Failure(
+        "missing",
+        "OPERATION_FORGOTTEN",
+        f"The operation {operation!r} has begun here, and was ended and forgotten: somebody has "
+        "cancelled it or closed its session. It may have run, or in part: a query can be run "
+        "again under another id, of a command look first what it has done.",
+    )
+
+
 def not_prepared(name: str) -> Failure:
     """Say that the session keeps no such statement."""
     return Failure(
@@ -138,8 +149,8 @@ def waited_too_long(limits: Server) -> Failure:
 def too_many_parked() -> Failure:
     """Say that the results of too many clients that have gone wait."""
     return Failure(
-        "cancelled",
-        "CLIENT_GONE",
+        "limit",
+        "TOO_MANY_PARKED",
         "The operation was cancelled: its client went, and results that wait for such clients are "
         "more than the server holds; this one had waited longest.",
     )

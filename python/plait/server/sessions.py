@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -42,14 +42,11 @@ class Session(Generic[S]):
 class Sessions(Generic[S]):
     """Sessions by caller and name."""
 
-    def __init__(
-        self, limits: Server, open_session: Callable[[], S], close_session: Callable[[S], None]
-    ) -> None:
-        """Begin with none; ``open_session`` makes what statements run in."""
+    def __init__(self, limits: Server) -> None:
+        """Begin with none."""
         self._limits = limits
-        self._open = open_session
-        self._close = close_session
         self._sessions: dict[tuple[str, str], Session[S]] = {}
+        self._dropped: list[S] = []
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -57,16 +54,18 @@ class Sessions(Generic[S]):
     def __iter__(self) -> Iterator[Session[S]]:
         return iter(self._sessions.values())
 
-    def open(self, caller: Caller, name: str) -> Session[S]:
-        """Give a session that is used now, opened if it is new.
+    def open(self, caller: Caller, name: str, spark: S | None) -> Session[S] | None:
+        """Give a session that is used now; a new one is of ``spark``, None where that is missing.
 
-        Where that is one too many, the one that has been idle longest goes: of this caller if there
+        Where it is one too many, the one that has been idle longest goes: of this caller if there
         is any, else of all.
         """
         key = (caller.key, name)
         if key not in self._sessions:
             self._make_room(caller)
-            self._sessions[key] = Session(self._open(), time.monotonic())
+            if spark is None:
+                return None
+            self._sessions[key] = Session(spark, time.monotonic())
         found = self._sessions[key]
         found.used, found.leaving = time.monotonic(), False
         return found
@@ -89,7 +88,12 @@ class Sessions(Generic[S]):
         return bool(idle)
 
     def _drop(self, key: tuple[str, str]) -> None:
-        self._close(self._sessions.pop(key).spark)
+        self._dropped.append(self._sessions.pop(key).spark)
+
+    def take_dropped(self) -> list[S]:
+        """Give what sessions were of that have ended, each once: to be closed without the lock."""
+        dropped, self._dropped = self._dropped, []
+        return dropped
 
     def leave(self, caller: Caller, name: str) -> None:
         """End a session as soon as nothing happens in it."""
@@ -123,8 +127,8 @@ class Sessions(Generic[S]):
         ]
 
     def prepare(self, caller: Caller, session: str, name: str, sql: str) -> None:
-        """Keep a statement in a session, in the place of one of the same name."""
-        prepared = self.open(caller, session).prepared
+        """Keep a statement in an open session, in the place of one of the same name."""
+        prepared = self._sessions[caller.key, session].prepared
         others = [text for other, text in prepared.items() if other != name]
         if len(others) >= self._limits.prepared:
             raise sentences.too_many_prepared(self._limits)
