@@ -18,6 +18,8 @@ final class Run {
   private var first = 0
   private var end = 0
   private var holes = 0
+  // Where an entry was taken out last. Slots move, so it is no more than a guess.
+  private var near = 0
 
   def from: Int = first
   def until: Int = end
@@ -63,9 +65,8 @@ final class Run {
       first += 1
       skipHoles()
     } else {
-      var slot = firstAtOrAbove(rank)
-      // Invariant: the entry stands at `slot` or after it, among those of its rank.
-      while (entries(slot) != entry) slot += 1
+      val slot = slotOf(rank, entry)
+      near = slot
       if (slot == end - 1) end -= 1
       else {
         entries(slot) = Run.Hole
@@ -73,6 +74,21 @@ final class Run {
         if (holes > Run.InitialCapacity && holes > (end - first) / 2) compact()
       }
     }
+
+  /** Rows of one rank mostly leave one beside the other, so each is looked for around the one before it. */
+  private def slotOf(rank: Long, entry: Int): Int = {
+    val least = firstAtOrAbove(rank)
+    var up = if (near > least && near < end && ranks(near) == rank) near else least
+    var down = up - 1
+    // Invariant: the entry stands in none of the slots between `down` and `up`.
+    while (up < end || down >= least) {
+      if (up < end && entries(up) == entry) return up
+      if (down >= least && entries(down) == entry) return down
+      up += 1
+      down -= 1
+    }
+    throw new IllegalStateException(s"no entry $entry of rank $rank")
+  }
 
   def clear(): Unit = {
     first = 0
