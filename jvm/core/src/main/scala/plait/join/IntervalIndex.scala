@@ -83,10 +83,13 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
       val begin = begins(key)
       if (ends == null) end = firstAbove(sortedLows, high, begin, begins(key + 1))
       else {
-        end = firstAboveFrom(ends(key), high, begin, begins(key + 1))
+        end = firstAboveFrom(ends(key), sortedLows, high, begin, begins(key + 1))
         ends(key) = end
       }
-      at = if (low == Long.MinValue) begin else firstToReach(low, begin, end)
+      // The first up to which something reaches `low`; mostly near the last.
+      at =
+        if (low == Long.MinValue) begin
+        else firstAboveFrom(end, greatestSoFar, low - 1, begin, end)
       this.low = low
     }
 
@@ -113,17 +116,23 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     below
   }
 
-  /** The first low end above a limit, sought in steps of 1, 2, 4, ... from a place: up to a few hundred away in no
-    * more steps than halving would take, and else by halving.
+  /** As [[firstAbove]], sought in steps of 1, 2, 4, ... from a place: up to a few hundred away in no more steps than
+    * halving would take, and else by halving.
     */
-  private def firstAboveFrom(place: Int, limit: Long, from: Int, until: Int): Int = {
+  private def firstAboveFrom(
+      place: Int,
+      ends: Array[Long],
+      limit: Long,
+      from: Int,
+      until: Int
+  ): Int = {
     var below = from
     var above = until
     var step = 1
-    if (place > from && sortedLows(place - 1) > limit) {
+    if (place > from && ends(place - 1) > limit) {
       above = place - 1
       // Invariant: ends from `above` on are greater than the limit.
-      while (step <= Near && above - step >= from && sortedLows(above - step) > limit) {
+      while (step <= Near && above - step >= from && ends(above - step) > limit) {
         above -= step
         step *= 2
       }
@@ -131,27 +140,13 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     } else {
       below = place
       // Invariant: ends before `below` are at most the limit.
-      while (step <= Near && below + step <= until && sortedLows(below + step - 1) <= limit) {
+      while (step <= Near && below + step <= until && ends(below + step - 1) <= limit) {
         below += step
         step *= 2
       }
       if (step <= Near) above = math.min(until, below + step - 1)
     }
-    firstAbove(sortedLows, limit, below, above)
-  }
-
-  /** The first place up to which something reaches `low`, sought in steps of 1, 2, 4, ... from the
-    * last.
-    */
-  private def firstToReach(low: Long, begin: Int, end: Int): Int = {
-    var step = 1
-    var reached = end
-    // Invariant: all from `reached` to before `end` have something up to them that reaches `low`.
-    while (reached - step >= begin && greatestSoFar(reached - step) >= low) {
-      reached -= step
-      step *= 2
-    }
-    firstAbove(greatestSoFar, low - 1, math.max(begin, reached - step), reached)
+    firstAbove(ends, limit, below, above)
   }
 
   /** The first place from `from` on whose high end is at least `low`; `until` or more if none. */
