@@ -21,7 +21,7 @@ ThisBuild / semanticdbEnabled := true
 ThisBuild / semanticdbVersion := "4.14.2" // the newest that knows Scala 2.13.18
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
 
-// The suites of the two modules run side by side, each in a JVM of its own.
+// Two JVMs of suites run side by side.
 Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
 
 val munit = Seq(
@@ -88,7 +88,15 @@ lazy val spark = (project in file("jvm/spark"))
       "-XX:+IgnoreUnrecognizedVMOptions",
       "-Dio.netty.tryReflectionSetAccessible=true",
       s"-Dplait.version=${version.value}"
-    )
+    ),
+    // The laws take as long as all other suites together: two JVMs.
+    Test / testGrouping := {
+      val options = (Test / forkOptions).value
+      (Test / definedTests).value
+        .groupBy(suite => if (suite.name.endsWith("Laws")) "laws" else "suites")
+        .toSeq
+        .map { case (name, suites) => Tests.Group(name, suites, Tests.SubProcess(options)) }
+    }
   )
 
 /** What single operations take, `./sbt bench/Jmh/run`, and what the core takes for a join,

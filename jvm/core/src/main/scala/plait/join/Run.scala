@@ -78,7 +78,8 @@ final class Run {
   /** Rows of one rank mostly leave one beside the other, so each is looked for around the one before it. */
   private def slotOf(rank: Long, entry: Int): Int = {
     val least = firstAtOrAbove(rank)
-    var up = if (near > least && near < end && ranks(near) == rank) near else least
+    val guess = math.min(near, end - 1)
+    var up = if (guess > least && ranks(guess) == rank) guess else least
     var down = up - 1
     // Invariant: the entry stands in none of the slots between `down` and `up`.
     while (up < end || down >= least) {
