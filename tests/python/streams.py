@@ -190,3 +190,26 @@ class Script:
                     time = None if random.random() < 0.08 else s
                     batch[side].append((next(ids), key, time, random.randint(0, 3)))
             self.batches.append(batch)
+
+
+def restarted(
+    session: SparkSession, feeds: Feeds, script: Script, second: dict[str, str | int | bool]
+) -> tuple[DataFrame, Progress]:
+    """Run a script up to its middle, and the rest of it with a new query."""
+    middle = len(script.batches) // 2
+    feeds.add(*script.batches[:middle])
+    run(feeds.join(session, script.how, script.condition), feeds.folder)
+    feeds.add(*script.batches[middle:])
+    feeds.end()
+    with settings(session, second):
+        df = feeds.join(session, script.how, script.condition)
+        return df, run(df, feeds.folder)
+
+
+def timed(script: Script) -> Script:
+    """Leave the rows without a time out: Spark's outer joins keep them and never give them."""
+    script.batches = [
+        ([row for row in left if row[2] is not None], [row for row in right if row[2] is not None])
+        for left, right in script.batches
+    ]
+    return script

@@ -211,5 +211,5 @@ def test_the_streams_of_other_systems_give_their_rows_and_keep_no_more_of_them(
                 wrongs[case["name"]] = why or notes
             states += state
     assert not wrongs
-    assert len(found) >= 16
+    assert len(found) >= 32
     assert len(states) >= 16

@@ -27,15 +27,16 @@ from tests.python.streams import (
     Batch,
     Feed,
     Feeds,
-    Progress,
     Script,
     custom,
     in_spark,
     joined,
     output,
     quick_session,
+    restarted,
     run,
     start,
+    timed,
 )
 
 if TYPE_CHECKING:
@@ -59,20 +60,6 @@ def feeds(tmp_path: Path) -> Feeds:
     return Feeds(tmp_path)
 
 
-def restarted(
-    session: SparkSession, feeds: Feeds, script: Script, second: dict[str, str | int | bool]
-) -> tuple[DataFrame, Progress]:
-    """Run a script up to its middle, and the rest of it with a new query."""
-    middle = len(script.batches) // 2
-    feeds.add(*script.batches[:middle])
-    run(feeds.join(session, script.how, script.condition), feeds.folder)
-    feeds.add(*script.batches[middle:])
-    feeds.end()
-    with settings(session, second):
-        df = feeds.join(session, script.how, script.condition)
-        return df, run(df, feeds.folder)
-
-
 @pytest.mark.parametrize("number", range(cases(1, soak=25)))
 @pytest.mark.parametrize("frontier", ["query", "side"])
 @pytest.mark.parametrize("how", TYPES)
@@ -86,15 +73,6 @@ def test_a_join_of_streams_gives_the_rows_of_the_join_of_all_that_came(
     last = progress[-1]["stateOperators"][0]
     assert last["operatorName"] == OURS
     assert last["numRowsTotal"] <= 2
-
-
-def timed(script: Script) -> Script:
-    """Leave the rows without a time out: Spark's outer joins keep them and never give them."""
-    script.batches = [
-        ([row for row in left if row[2] is not None], [row for row in right if row[2] is not None])
-        for left, right in script.batches
-    ]
-    return script
 
 
 def test_an_anti_join_gives_the_rows_that_sparks_outer_join_leaves_without_a_mark(
@@ -264,42 +242,6 @@ def windows_of_two_joins(scripts: list[list[Batch]], how: str) -> Rows:
             {how} JOIN c ON c.k = l.k AND c.s BETWEEN l.s - 4 AND l.s
             WHERE l.s IS NOT NULL GROUP BY start"""
         return Counter(db.execute(sql).fetchall())
-
-
-# Checkpoints.
-
-
-@pytest.mark.parametrize(
-    ("how", "ours"), [("INNER", False), ("LEFT", False), ("LEFT", True), ("LEFT ANTI", True)]
-)
-def test_a_query_goes_on_with_the_join_that_its_checkpoint_was_made_with(
-    session: SparkSession, feeds: Feeds, tmp_path: Path, how: str, ours: bool
-) -> None:
-    script = timed(Script(12, how))
-    with settings(session, {"spark.plait.enabled": ours}):
-        df, progress = restarted(session, feeds, script, {"spark.plait.enabled": not ours})
-    assert output(df, tmp_path) == joined(script.batches, how, script.condition)
-    names = {p["stateOperators"][0]["operatorName"] for p in progress}
-    assert names == {OURS if ours else SPARKS}
-
-
-def test_another_condition_is_refused_for_the_rows_that_wait(
-    session: SparkSession, feeds: Feeds, tmp_path: Path
-) -> None:
-    script = Script(12, "LEFT")
-    feeds.add(*script.batches[:2])
-    run(feeds.join(session, "LEFT", NEAR), tmp_path)
-    feeds.add(*script.batches[2:])
-    for changed in (NEAR.replace("8", "9"), f"{NEAR} AND l.v < r.v", NEAR.replace("=", "<=>")):
-        with pytest.raises(StreamingQueryException, match="was written by another query"):
-            run(feeds.join(session, "LEFT", changed), tmp_path)
-    renamed = f"SELECT a.id AS l, b.id AS r FROM {{l}} a LEFT JOIN {{r}} b ON {in_spark(NEAR)}"
-    renamed = renamed.replace("l.", "a.").replace("r.", "b.")
-    frames = {"l": feeds.left.df(session), "r": feeds.right.df(session)}
-    feeds.end()
-    df = session.sql(renamed, **frames)
-    run(df, tmp_path)
-    assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
 
 
 def test_a_batch_may_be_read_twice(session: SparkSession, feeds: Feeds, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ import plait.spark.stream.StreamSymmetricHashJoinExec
   *
   * {{{
   * state/0/_metadata   "operatorName":"symmetricHashJoin"           Spark's joins stay Spark's
+  * state/0/0/left-keyToNumValues                                    Spark's, of a version without metadata
   *                     "operatorName":"plaitSymmetricHashJoin"      ours stay ours, if Plait is turned off, too
   * }}}
   */
@@ -96,8 +97,15 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
       files
         .listStatus(state)
         .filter(_.getPath.getName.forall(_.isDigit))
-        .flatMap(operator => metadata(files, new Path(operator.getPath, "_metadata")))
+        .flatMap(operator => namesOf(files, operator.getPath))
         .toSet
+  }
+
+  /** Before Spark 4.0 there was no metadata; its join has folders of these names in each partition. */
+  private def namesOf(files: FileSystem, operator: Path): Seq[String] = {
+    val said = metadata(files, new Path(operator, "_metadata"))
+    val isOld = said.isEmpty && files.exists(new Path(operator, KeepCheckpoints.SparksStore))
+    if (isOld) Seq(KeepCheckpoints.SparksJoin) else said
   }
 
   private def metadata(files: FileSystem, folder: Path): Seq[String] =
@@ -121,5 +129,6 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
 
 object KeepCheckpoints {
   private val SparksJoin = "symmetricHashJoin"
+  private val SparksStore = "0/left-keyToNumValues"
   private val Name = "\"operatorName\"\\s*:\\s*\"([^\"]*)\"".r
 }

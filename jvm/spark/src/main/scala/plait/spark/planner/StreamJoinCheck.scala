@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.optimizer.{
   ConstantFolding,
@@ -8,13 +10,14 @@ import org.apache.spark.sql.catalyst.optimizer.{
   RewriteWithExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.streaming.{StreamingRelationV2, WriteToStream}
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.join.{Leaving, Matching, Role}
 import plait.order.WhyNot
-import plait.spark.plan.{AsOfJoin, ClauseError, StreamAsOfCarrier, StreamJoinCarrier}
+import plait.spark.plan.{AsOfJoin, BoundedStream, ClauseError, StreamAsOfCarrier, StreamJoinCarrier}
 import plait.spark.side.JoinOutput
 import plait.spark.stream.StreamSpec
 import plait.spark.{PlaitConf, UnboundedState}
@@ -35,6 +38,8 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
   override def apply(plan: LogicalPlan): Unit = plan match {
     // What stands for an expression until the optimizer begins is no expression that is known.
     case write: WriteToStream =>
+      TimeOfBatch.check(write.inputQuery)
+      checkBounded(write.inputQuery)
       checkAll(ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery))))
     case _ => ()
   }
@@ -51,6 +56,26 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     case waits @ (_: Aggregate | _: Deduplicate | _: DeduplicateWithinWatermark) =>
       waits.children.foreach(checkAll(_, Some(waits)))
     case other => other.children.foreach(checkAll(_, above))
+  }
+
+  /** A source that waits for more than has come gives an empty micro-batch, too. */
+  private def checkBounded(plan: LogicalPlan): Unit = plan.foreach {
+    case BoundedStream(relation, child) =>
+      for (
+        options <- child.collectLeaves().collect(optionsOf); waits <- Seq("minOffsetsPerTrigger")
+      )
+        if (options.keysIterator.exists(_.equalsIgnoreCase(waits)))
+          throw ClauseError(
+            s"BOUNDED($relation): the stream is over with the first micro-batch for which its source has nothing, and with the " +
+              s"option $waits the source may have nothing while it waits for more. Leave the option out.",
+            child.origin
+          )
+    case _ => ()
+  }
+
+  private val optionsOf: PartialFunction[LogicalPlan, Map[String, String]] = {
+    case relation: StreamingRelationV2 => relation.extraOptions.asCaseSensitiveMap.asScala.toMap
+    case relation: StreamingRelation => relation.dataSource.options
   }
 
   private def checkJoin(join: Join, above: Option[LogicalPlan]): Unit = {

@@ -11,7 +11,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.internal.SQLConf
 
+import plait.spark.PlaitConf
 import plait.{BySide, Side}
 
 /** What the state of a join was written by: Spark's check of schemas knows columns, but the rows that wait
@@ -22,6 +24,7 @@ import plait.{BySide, Side}
   *   format 2
   *   join LEFT OUTER
   *   left key left1; rank order_value(left0); ...
+  *   spark.sql.session.timeZone Europe/Berlin          where columns or condition follow from it
   * }}}
   *
   * A query that goes on with another condition is refused: rows that wait would leave too early. Other names
@@ -50,7 +53,10 @@ object StateFormat {
       _.lines().iterator.asScala.toSeq
     }
 
-  private def lines(join: StreamSymmetricHashJoinExec): Seq[String] = {
+  private def lines(join: StreamSymmetricHashJoinExec): Seq[String] =
+    whatItIs(join) ++ SettingsUsed.of(expressions(join))
+
+  private def whatItIs(join: StreamSymmetricHashJoinExec): Seq[String] = {
     val spec = join.spec
     def sql(e: Expression) = named(e, join.columns).sql
     val keys = BySide(join.leftKeys, join.rightKeys)
@@ -64,6 +70,12 @@ object StateFormat {
       } :+ s"as of ${spec.asOf.fold("none")(a => sql(a.best))}" :+ s"condition ${join.condition.full.fold("none")(sql)}"
   }
 
+  /** Those of the join and of all below it, of which the columns of its rows are made. */
+  private def expressions(join: StreamSymmetricHashJoinExec): Seq[Expression] =
+    join.expressions ++ join.condition.full ++ Side.both.flatMap(join.spec.ranks(_)) ++
+      join.spec.asOf.toSeq.flatMap(asOf => asOf.best +: (asOf.condition ++ asOf.check).toSeq) ++
+      join.children.flatMap(_.collect { case node => node.expressions }.flatten)
+
   /** Columns by their places. */
   private def named(expression: Expression, columns: BySide[Seq[Attribute]]): Expression =
     expression.transform { case a: AttributeReference =>
@@ -75,11 +87,25 @@ object StateFormat {
     }
 
   private def refused(before: Seq[String], now: Seq[String]): StateFormatException = {
-    val (was, is) = before.zipAll(now, "nothing", "nothing").find { case (b, n) => b != n }.get
+    val (was, is) = before.zipAll(now, "", "").find { case (b, n) => b != n }.get
     new StateFormatException(
-      s"The state of this join was written by another query: its checkpoint says '$was', the query now '$is'. " +
-        "Rows that wait would be joined or dropped by the wrong condition. Start the changed query with a new " +
-        "checkpoint, or go on with the query as it was."
+      if (Seq(was, is).forall(line => line.isEmpty || line.startsWith("spark.sql.")))
+        s"The state of this join was written with ${set(was)}, and the query now runs with ${set(is)}. Values of its " +
+          "columns or its condition follow from that, so rows that wait would be joined or dropped by the wrong ones. " +
+          "Before the query starts, set it as it was; or start with a new checkpoint."
+      else
+        s"The state of this join was written by another query: its checkpoint says '$was', the query now '$is'. " +
+          "Rows that wait would be joined or dropped by the wrong condition. Start the changed query with a new " +
+          "checkpoint, or go on with the query as it was." + whyOther
     )
   }
+
+  private def set(line: String): String =
+    if (line.isEmpty) "none of which values would follow" else line.replaceFirst(" ", "=")
+
+  private def whyOther: String =
+    if (PlaitConf(SQLConf.get).enabled) ""
+    else
+      s" Plait's hints and table properties are not seen while ${PlaitConf.Enabled} is false: it is to be true where the " +
+        "query is made."
 }

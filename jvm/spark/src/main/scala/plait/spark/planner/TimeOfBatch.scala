@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import plait.spark.plan.{ClauseError, StreamAsOfCarrier, StreamJoinCarrier}
+import plait.{BySide, Side}
+
+/** Refuses conditions of a join of streams that follow from the time of the micro-batch:
+  *
+  * {{{
+  * l JOIN r ON l.k = r.k AND l.ts > current_timestamp() - INTERVAL 1 DAY    refused, as Spark does
+  *   WHERE r.ts < l.ts + (current_timestamp() - l.ts) / 2                   refused: part of the condition
+  *   WHERE l.ts > current_timestamp() - INTERVAL 1 DAY                      a filter of the left side
+  * }}}
+  *
+  * With each batch it would be another condition; but until when a row waits, and for what, is stored with the row.
+  */
+object TimeOfBatch extends AliasHelper with PredicateHelper {
+  def check(plan: LogicalPlan): Unit = plan match {
+    case carrier: StreamJoinCarrier => check(carrier.join)
+    case join: Join =>
+      if (StreamJoins.isTaken(join)) check(join.condition, join, Nil)
+      join.children.foreach(check)
+    case carrier: StreamAsOfCarrier =>
+      val join = carrier.join
+      check(Some(join.best), join, Nil)
+      check(join.condition, join, Nil)
+      check(join.check, join, Nil)
+      join.children.foreach(check)
+    case filter: Filter =>
+      if (filter.isStreaming) checkAbove(filter.condition, filter.child)
+      check(filter.child)
+    case other => other.children.foreach(check)
+  }
+
+  /** Spark makes filters above an INNER join part of its condition. */
+  private def checkAbove(condition: Expression, below: LogicalPlan): Unit = below match {
+    case join: Join if join.joinType == Inner && StreamJoins.isTaken(join) =>
+      check(Some(condition), join, Side.both)
+    case Project(columns, child) =>
+      checkAbove(replaceAlias(condition, getAliasMap(columns)), child)
+    case Filter(_, child) => checkAbove(condition, child)
+    case SubqueryAlias(_, child) => checkAbove(condition, child)
+    case _ => ()
+  }
+
+  private def check(condition: Option[Expression], join: LogicalPlan, pushed: Seq[Side]): Unit = {
+    val columns = BySide(join.children.head.outputSet, join.children.last.outputSet)
+    for {
+      conjunct <- condition.toSeq.flatMap(splitConjunctivePredicates)
+      now <- conjunct.find(isTime)
+      if !pushed.exists(side => conjunct.references.subsetOf(columns(side)))
+    } throw ClauseError(
+      s"The condition ${conjunct.sql} of a join of streams follows from ${now.sql}, which is another time in each " +
+        "micro-batch; until when a row waits for its matches is stored with the row. Compare columns, filter one side " +
+        "before the join, or the rows after it in foreachBatch; or leave the join to Spark with the hint " +
+        "NO_SYMMETRIC_HASH.",
+      join.origin
+    )
+  }
+
+  private def isTime(expression: Expression): Boolean = expression match {
+    case _: CurrentTimestampLike | _: CurrentDate | _: CurrentTime | _: LocalTimestamp |
+        _: CurrentBatchTimestamp =>
+      true
+    case _ => false
+  }
+}

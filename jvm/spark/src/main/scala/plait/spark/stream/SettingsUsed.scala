@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.stream
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Cast,
+  EvalMode,
+  Expression,
+  NumericEvalContext,
+  TimeZoneAwareExpression,
+  TimestampAddInterval
+}
+import org.apache.spark.sql.internal.SQLConf
+
+import plait.spark.translate.InstantSum
+
+/** The settings of a session that the values of expressions follow from, and that no text of them shows:
+  *
+  * {{{
+  * date_trunc('DAY', ts)       spark.sql.session.timeZone Europe/Berlin
+  * a + 1                       spark.sql.ansi.enabled true
+  * ts + INTERVAL 1 HOUR        none
+  * }}}
+  *
+  * Of an expression that only may follow from a setting (a cast whose text is never a number) it is named, too.
+  */
+object SettingsUsed {
+
+  /** One line for each, `key value`. */
+  def of(expressions: Seq[Expression]): Seq[String] = {
+    val all = expressions.flatMap(_.collect { case e => e })
+    val zones = all.flatMap(zone).distinct.sorted
+    val modes = all.flatMap(mode).distinct.sorted
+    (if (zones.isEmpty) None
+     else Some(s"${SQLConf.SESSION_LOCAL_TIMEZONE.key} ${zones.mkString(" ")}")).toSeq ++
+      modes.map(isAnsi => s"${SQLConf.ANSI_ENABLED.key} $isAnsi")
+  }
+
+  private def zone(expression: Expression): Option[String] = expression match {
+    case cast: Cast if !Cast.needsTimeZone(cast.child.dataType, cast.dataType) => None
+    case sum: TimestampAddInterval if InstantSum.is(sum) => None
+    case aware: TimeZoneAwareExpression => aware.timeZoneId
+    case _ => None
+  }
+
+  /** TRY is written out. */
+  private def mode(expression: Expression): Option[Boolean] = {
+    val modes = expression match {
+      case cast: Cast if Cast.canUpCast(cast.child.dataType, cast.dataType) => Iterator.empty
+      case product: Product =>
+        product.productIterator.collect {
+          case mode: EvalMode.Value => mode
+          case NumericEvalContext(mode, _) => mode
+        }
+      case _ => Iterator.empty
+    }
+    modes.filter(_ != EvalMode.TRY).map(_ == EvalMode.ANSI).nextOption()
+  }
+}

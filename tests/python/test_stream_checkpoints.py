@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples and oracle: with what a query of streams goes on that is started again.
+
+Oracle: DuckDB's join of all rows.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
+from tests.python.queries import settings
+from tests.python.streams import (
+    WITHIN,
+    Feeds,
+    Script,
+    in_spark,
+    joined,
+    output,
+    quick_session,
+    restarted,
+    run,
+    timed,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from tests.python.frames import Rows
+
+pytestmark = pytest.mark.spark
+
+OFF = {"spark.plait.enabled": False}
+OURS, SPARKS = "plaitSymmetricHashJoin", "symmetricHashJoin"
+Conf = dict[str, str]
+NEAR = f"l.k = r.k AND {WITHIN}"
+
+
+session = pytest.fixture(scope="module", name="session")(quick_session)
+
+
+@pytest.fixture
+def feeds(tmp_path: Path) -> Feeds:
+    return Feeds(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("how", "ours"), [("INNER", False), ("LEFT", False), ("LEFT", True), ("LEFT ANTI", True)]
+)
+def test_a_query_goes_on_with_the_join_that_its_checkpoint_was_made_with(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, how: str, ours: bool
+) -> None:
+    script = timed(Script(12, how))
+    with settings(session, {"spark.plait.enabled": ours}):
+        df, progress = restarted(session, feeds, script, {"spark.plait.enabled": not ours})
+    assert output(df, tmp_path) == joined(script.batches, how, script.condition)
+    names = {p["stateOperators"][0]["operatorName"] for p in progress}
+    assert names == {OURS if ours else SPARKS}
+
+
+def test_another_condition_is_refused_for_the_rows_that_wait(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    script = Script(12, "LEFT")
+    feeds.add(*script.batches[:2])
+    run(feeds.join(session, "LEFT", NEAR), tmp_path)
+    feeds.add(*script.batches[2:])
+    for changed in (NEAR.replace("8", "9"), f"{NEAR} AND l.v < r.v", NEAR.replace("=", "<=>")):
+        with pytest.raises(StreamingQueryException, match="was written by another query"):
+            run(feeds.join(session, "LEFT", changed), tmp_path)
+    renamed = f"SELECT a.id AS l, b.id AS r FROM {{l}} a LEFT JOIN {{r}} b ON {in_spark(NEAR)}"
+    renamed = renamed.replace("l.", "a.").replace("r.", "b.")
+    frames = {"l": feeds.left.df(session), "r": feeds.right.df(session)}
+    feeds.end()
+    df = session.sql(renamed, **frames)
+    run(df, tmp_path)
+    assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
+
+
+def test_a_checkpoint_of_sparks_without_metadata_is_known_by_its_stores(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    script = timed(Script(12, "INNER"))
+    feeds.add(*script.batches[:3])
+    with settings(session, OFF):
+        run(feeds.join(session, "INNER", NEAR), tmp_path)
+    # As before Spark 4.0.
+    shutil.rmtree(tmp_path / "checkpoint/state/0/_metadata")
+    feeds.add(*script.batches[3:])
+    feeds.end()
+    df = feeds.join(session, "INNER", NEAR)
+    progress = run(df, tmp_path)
+    assert {p["stateOperators"][0]["operatorName"] for p in progress} == {SPARKS}
+    assert output(df, tmp_path) == joined(script.batches, "INNER", NEAR)
+
+
+# With what a query is begun and gone on with, of which its values follow; and what is told of it.
+BERLIN, TOKYO = ({"spark.sql.session.timeZone": z} for z in ("Europe/Berlin", "Asia/Tokyo"))
+ANSI, LEGACY = ({"spark.sql.ansi.enabled": on} for on in ("true", "false"))
+SAME_DAY = "l.k = r.k AND date_trunc('DAY', l.ts) = date_trunc('DAY', r.ts)"
+
+
+def begun(session: SparkSession, feeds: Feeds, condition: str, conf: Conf) -> Rows:
+    """Run the first batches with these settings, add the others, and give the rows of all."""
+    script = timed(Script(12, "INNER"))
+    feeds.add(*script.batches[:3])
+    with settings(session, conf):
+        run(feeds.join(session, "INNER", condition), feeds.folder)
+    feeds.add(*script.batches[3:])
+    feeds.end()
+    # All rows are of one day.
+    return joined(script.batches, "INNER", "l.k = r.k" if condition is SAME_DAY else condition)
+
+
+@pytest.mark.parametrize(
+    ("condition", "confs", "told"),
+    [
+        (SAME_DAY, (BERLIN, TOKYO), "timeZone=Europe/Berlin, .* runs with .*timeZone=Asia/Tokyo"),
+        (f"{NEAR} AND l.v + 1 < r.v", (ANSI, LEGACY), "ansi.enabled=true, .*ansi.enabled=false"),
+    ],
+    ids=["days of another zone", "sums that wrap"],
+)
+def test_settings_that_the_values_of_a_join_follow_from_stay_as_they_were(
+    session: SparkSession, feeds: Feeds, condition: str, confs: tuple[Conf, Conf], told: str
+) -> None:
+    first, second = confs
+    expected = begun(session, feeds, condition, first)
+    with settings(session, second), pytest.raises(StreamingQueryException, match=told):
+        run(feeds.join(session, "INNER", condition), feeds.folder)
+    with settings(session, first):
+        df = feeds.join(session, "INNER", condition)
+        run(df, feeds.folder)
+    assert output(df, feeds.folder) == expected
+
+
+def test_settings_that_no_value_follows_from_may_change(
+    session: SparkSession, feeds: Feeds
+) -> None:
+    expected = begun(session, feeds, NEAR, BERLIN | ANSI)
+    with settings(session, TOKYO | LEGACY):
+        df = feeds.join(session, "INNER", NEAR)
+        run(df, feeds.folder)
+    assert output(df, feeds.folder) == expected
+
+
+def test_a_hint_that_is_not_seen_because_plait_is_off_is_named_as_the_cause(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    sql = f"""SELECT /*+ ORDERED(l, 's', 50), ORDERED(r, 's', 50) */ l.id AS l, r.id AS r
+        FROM {{l}} l JOIN {{r}} r ON {NEAR}"""
+    feeds = Feeds(tmp_path, (None, None))
+    feeds.add(*Script(12, "INNER").batches[:2])
+    run(session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session)), feeds.folder)
+    feeds.end()
+    with settings(session, OFF):
+        df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+        with pytest.raises(StreamingQueryException, match=r"not seen while spark\.plait\.enabled"):
+            run(df, feeds.folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [("format", "format 1"), ("frontiers/[0-9]*", "v0")],
+    ids=["rows", "frontiers"],
+)
+def test_a_state_of_another_format_is_refused_with_a_sentence(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, file: str, found: str
+) -> None:
+    script = Script(12, "LEFT")
+    with settings(session, {"spark.plait.stream.frontier": "side"}):
+        feeds.add(*script.batches[:1])
+        run(feeds.join(session, "LEFT", NEAR), tmp_path)
+        for written in (tmp_path / "checkpoint/state/0/_plait").glob(file):
+            lines = written.read_text().splitlines()
+            written.with_name(f".{written.name}.crc").unlink(missing_ok=True)
+            written.write_text("\n".join([found, *lines[1:]]) + "\n")
+        feeds.add(*script.batches[1:])
+        with pytest.raises(StreamingQueryException, match=found) as refused:
+            run(feeds.join(session, "LEFT", NEAR), tmp_path)
+    assert "new checkpoint" in str(refused.value)
+
+
+# What is another condition in each micro-batch.
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "JOIN {r} r ON l.k = r.k AND l.ts - r.ts < current_timestamp() - l.ts",
+        "JOIN {r} r ON l.k = r.k AND r.ts < l.ts WHERE l.ts - r.ts < now() - l.ts",
+        "LEFT JOIN {r} r ON l.k = r.k AND r.ts = l.ts AND year(l.ts) = year(current_date())",
+        "ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND r.ts < localtimestamp()",
+    ],
+)
+def test_a_condition_that_follows_from_the_time_of_the_micro_batch_is_refused(
+    session: SparkSession, feeds: Feeds, rest: str
+) -> None:
+    sql = f"SELECT l.id AS l, r.id AS r FROM {{l}} l {rest}"
+    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+    with pytest.raises(AnalysisException, match="which is another time in each micro-batch"):
+        run(df, feeds.folder)
+
+
+def test_filters_of_one_side_may_follow_from_it_and_the_query_may_be_restarted(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    script = Script(12, "INNER")
+    sql = f"""SELECT t.l, t.r FROM (
+            SELECT l.id AS l, r.id AS r, l.ts AS at FROM {{l}} l JOIN {{r}} r ON {in_spark(NEAR)}
+        ) t WHERE t.at < now()"""
+    for batches in (script.batches[:3], script.batches[3:]):
+        feeds.add(*batches)
+        df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+        run(df, tmp_path)
+    feeds.end()
+    run(df, tmp_path)
+    assert output(df, tmp_path) == joined(script.batches, "INNER", NEAR)
+
+
+def test_a_bounded_stream_has_no_source_that_waits_for_more(session: SparkSession) -> None:
+    rate = session.readStream.format("rate").option("minOffsetsPerTrigger", 5).load()
+    other = session.readStream.format("rate").load()
+    sql = """SELECT /*+ BOUNDED(a) */ a.value FROM {a} a JOIN {b} b ON a.value = b.value"""
+    with pytest.raises(AnalysisException, match=r"BOUNDED\(a\): .* minOffsetsPerTrigger"):
+        session.sql(sql, a=rate, b=other).writeStream.format("noop").start()
