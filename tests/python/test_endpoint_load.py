@@ -53,7 +53,8 @@ MIXED: Sequence[tuple[str, Callable[[int], int]]] = (
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observed]:
     folder = tmp_path_factory.mktemp("server")
-    limits = {"reattach_seconds": 1.0, "subscriptions": 8}  # of sessions as they are everywhere
+    # A session whose farewell a busy server does not hear in time stays as long as it may be idle.
+    limits = {"reattach_seconds": 1.0, "subscriptions": 8, "session_seconds": 60.0}
     arguments = ("--state", str(folder / "state"), "--scopes", "read,stream,admin")
     server = Observed(folder, *arguments, **limits)
     start = server.footprint()
