@@ -49,6 +49,7 @@ class Wanted:
     after: str
     limit: int
     scopes: Sequence[str]
+    operation: str  # by which it can be cancelled
 
 
 @dataclass(frozen=True)

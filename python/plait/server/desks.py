@@ -7,8 +7,7 @@
    client does.
 2. What the engine does for a call whose deadline has passed or whose client has gone is cancelled
    within TICK seconds. It is told so until it gives up: it may not have begun when it hears it
-   first. The desk is free when it has given up, and not before. What it reads of its catalog
-   cannot be cancelled: such a call has its desk until that has come.
+   first. The desk is free when it has given up, and not before.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class StatementCalls(Calls):
             session = messages.session_name(request.session)
             wanted = _wanted(request, caller)
             with (
-                self._desks.sit(call, uuid4().hex),
+                self._desks.sit(call, wanted.operation),
                 self._registry.using(caller, session) as spark,
             ):
                 return answers.page(self._engine.catalog(spark, wanted))
@@ -107,4 +107,5 @@ def _wanted(request: plait_pb2.CatalogRequest, caller: Caller) -> Wanted:
         messages.text("page_token", request.page_token, TOKEN),
         messages.count("page_size", request.page_size, 100),
         caller.scopes,
+        uuid4().hex,
     )

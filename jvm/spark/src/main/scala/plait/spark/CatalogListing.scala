@@ -26,7 +26,8 @@ import plait.spark.result.{Json, OperationFailed}
 
 /** Which tables are asked for; in JSON:
   * {{{
-  * {"catalog": "", "database": "sales", "pattern": "ord%", "after": "", "limit": 100, "scopes": ["read"]}
+  * {"catalog": "", "database": "sales", "pattern": "ord%", "after": "", "limit": 100, "scopes": ["read"],
+  *  "operation": "0c9..."}
   * }}}
   *
   *   1. An empty catalog is the session's current one; an empty database is each of them.
@@ -37,6 +38,7 @@ final private[spark] class CatalogRequest(root: JsonNode) {
   def database: Option[String] = text("database")
   def pattern: Option[String] = text("pattern")
   def after: Option[String] = text("after")
+  def operation: String = root.get("operation").asText
   def limit: Int = root.get("limit").asInt
   def scopes: Seq[String] = root.get("scopes").asScala.map(_.asText).toSeq
 
@@ -70,7 +72,11 @@ final private[spark] class CatalogListing(session: SparkSession) {
     val found = entries(request).filter(_.key > after).sortBy(_.key)
     val root = mapper.createObjectNode()
     val tables = root.putArray("tables")
-    found.take(request.limit).foreach(entry => write(entry, tables.addObject()))
+    found.take(request.limit).foreach { entry =>
+      // What keeps a table from being read is not told of, an interrupt of that neither.
+      if (Thread.currentThread.isInterrupted) throw new InterruptedException
+      write(entry, tables.addObject())
+    }
     val more = found.sizeIs > request.limit
     root.put("next", if (more) encoded(found(request.limit - 1).key) else "")
     root

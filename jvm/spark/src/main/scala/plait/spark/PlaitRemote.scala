@@ -54,9 +54,12 @@ object PlaitRemote {
 
   /** Tables and columns; see [[CatalogListing]]. */
   def catalog(session: SparkSession, json: String): String =
-    answered(StackTrace.Kept)(
-      new CatalogListing(session).page(new CatalogRequest(mapper.readTree(json)))
-    )
+    answered(StackTrace.Kept) {
+      val request = new CatalogRequest(mapper.readTree(json))
+      Inquiries.under(session.sparkContext, request.operation)(
+        new CatalogListing(session).page(request)
+      )
+    }
 
   /** Starts a stream, and tells of it as [[plait.spark.continuous.RunningStream.told]] does. */
   def startStream(session: SparkSession, json: String): String = {

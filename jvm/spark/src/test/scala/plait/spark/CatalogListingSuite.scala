@@ -37,7 +37,8 @@ class CatalogListingSuite extends SparkSuite {
       "pattern" -> "",
       "after" -> "",
       "limit" -> 100,
-      "scopes" -> Seq("read").asJava
+      "scopes" -> Seq("read").asJava,
+      "operation" -> "listed"
     ) ++ fields
     mapper.readTree(PlaitRemote.catalog(client, mapper.writeValueAsString(all.asJava)))
   }
@@ -86,6 +87,18 @@ class CatalogListingSuite extends SparkSuite {
   test("a table that cannot be read is listed without columns") {
     val page = pageOf("catalog" -> "nested", "pattern" -> "broken")
     assertEquals(page.get("tables").get(0).get("columns").size, 0)
+  }
+
+  test("one that is cancelled ends, though its catalog tells of an interrupt in its own words") {
+    client.conf.set("spark.sql.catalog.slow", classOf[SlowCatalog].getName)
+    SlowCatalog.reading.acquire() // so that it is seen to begin
+    @volatile var told: JsonNode = null
+    val thread = new Thread(() => told = answer("catalog" -> "slow"))
+    thread.start()
+    SlowCatalog.reading.acquire()
+    PlaitRemote.cancelInquiry("listed")
+    thread.join(20000)
+    assertEquals(told.get("failure").get("condition").asText, "OPERATION_CANCELED")
   }
 
   test("without a scope nothing is told") {
@@ -171,4 +184,22 @@ class NestedCatalog extends TableCatalog with SupportsNamespaces {
   override def renameTable(old: Identifier, now: Identifier): Unit = refuse()
 
   private def refuse(): Nothing = throw new UnsupportedOperationException("for reading only")
+}
+
+/** Its tables take a minute each, to the first of which it says that it has begun. */
+class SlowCatalog extends NestedCatalog {
+  override def loadTable(wanted: Identifier): Table = {
+    SlowCatalog.reading.release()
+    try Thread.sleep(60000)
+    catch {
+      case interrupt: InterruptedException =>
+        Thread.currentThread.interrupt()
+        throw new IllegalStateException("the catalog does not answer", interrupt)
+    }
+    super.loadTable(wanted)
+  }
+}
+
+object SlowCatalog {
+  val reading = new java.util.concurrent.Semaphore(1)
 }
