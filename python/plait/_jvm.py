@@ -62,6 +62,13 @@ def forget(spark: SparkSession, held: Any) -> None:
     spark.sparkContext._gateway.detach(held)  # type: ignore[union-attr]
 
 
+def kill(spark: SparkSession) -> None:
+    """End the JVM if this process has started it, whether it answers or not."""
+    process = getattr(spark.sparkContext._gateway, "proc", None)
+    if process is not None:
+        process.kill()
+
+
 def _scala_object(spark: SparkSession, name: str, what: str) -> Any:
     if is_connect(spark):
         raise PlaitError(

@@ -316,6 +316,9 @@ class FakeEngine:
     def is_alive(self) -> bool:
         return self.alive
 
+    def kill(self) -> None:
+        self.alive = False
+
     def versions(self) -> tuple[str, str]:
         return "0.1", "4.3.0"
 

@@ -87,7 +87,7 @@ class Observed(ServerProcess):
         super().__init__(folder, *told, *arguments, metrics_port=self._metrics, **limits)
 
     def footprint(self) -> Footprint:
-        jvm = _jvm(self)
+        jvm = jvm_of(self.process.pid)
         lives = _lives(jvm)
         told = _metrics(self._metrics)
         return Footprint(
@@ -108,7 +108,7 @@ class Observed(ServerProcess):
         Of three counts the least: while native code holds an array, as compression does, Java 17
         counts without collecting.
         """
-        return min(_lives(_jvm(self))["Total"] for _ in range(3))
+        return min(_lives(jvm_of(self.process.pid))["Total"] for _ in range(3))
 
     @property
     def resident_bytes(self) -> int:
@@ -137,9 +137,9 @@ class Observed(ServerProcess):
         print(f"{what}: before {before}, after {now}")
 
 
-def _jvm(server: ServerProcess) -> int:
-    """Give the number of the JVM's process, a child of the server."""
-    tasks = Path(f"/proc/{server.process.pid}/task")
+def jvm_of(server: int) -> int:
+    """Give the number of the JVM's process, a child of the server's."""
+    tasks = Path(f"/proc/{server}/task")
     children = [
         child for task in tasks.iterdir() for child in (task / "children").read_text().split()
     ]

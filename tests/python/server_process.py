@@ -31,6 +31,8 @@ SPARK = {
 class ServerProcess:
     """A server that runs until `stop`; its logs are in ``logs``."""
 
+    program: tuple[str, ...] = ("-m", "plait")
+
     def __init__(self, folder: Path, *arguments: str, **limits: object) -> None:
         self.folder = folder
         scratch = folder / "scratch"
@@ -44,7 +46,7 @@ class ServerProcess:
         self.log_file = folder / "server.log"
         with self.log_file.open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "plait", "serve", "--port", "0", *told, *arguments],
+                [sys.executable, *self.program, "serve", "--port", "0", *told, *arguments],
                 env=os.environ | {"PYTHONPATH": str(ROOT / "python")} | environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import grpc
@@ -14,7 +18,10 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.python.endpoint import Endpoint, Start, endpoints, until
 from tests.python.fake_engine import FakeEngine
+from tests.python.footprint import jvm_of
+from tests.python.server_process import ServerProcess
 
+from plait.client import RemoteError
 from plait.server import pulse
 
 ROOT = Path(__file__).parents[2]
@@ -102,6 +109,39 @@ def test_a_server_whose_spark_has_ended_ends_with_an_error_and_a_sentence() -> N
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("listening on ")
     assert "plait: Spark has ended by itself" in done.stderr.splitlines()[-1]
+
+
+class Impatient(ServerProcess):
+    """A server that finds in seconds that its Spark does not answer."""
+
+    program = (
+        "-c",
+        "import sys; from plait import cli; from plait.server import pulse\n"
+        "pulse.PAUSE, pulse.LATE = 0.2, 1.5\n"
+        "sys.exit(cli.main())",
+    )
+
+
+@pytest.mark.spark
+def test_a_server_whose_spark_is_frozen_ends_though_calls_wait_for_it(tmp_path: Path) -> None:
+    server = Impatient(tmp_path)
+    jvm = jvm_of(server.process.pid)
+    with server.client() as client:
+        assert list(client.sql("SELECT 1 AS x")) == [(1,)]
+        cursor = client.sql("SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 > 8")
+        os.kill(jvm, signal.SIGSTOP)
+        try:
+            with ThreadPoolExecutor() as waiting:
+                asked = [waiting.submit(client.validate, "SELECT 2") for _ in range(3)]
+                assert server.process.wait(30) == 1
+                assert all(answer.exception() is not None for answer in asked)
+        finally:
+            server.process.kill()
+            with suppress(ProcessLookupError):  # which is as it should be
+                os.kill(jvm, signal.SIGKILL)
+        with pytest.raises(RemoteError):
+            list(cursor)
+    assert "Spark has ended by itself" in server.logs.splitlines()[-1]
 
 
 def test_an_operation_that_cannot_be_cancelled_is_let_go_of_and_the_clock_goes_on(

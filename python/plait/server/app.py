@@ -83,6 +83,8 @@ class Served:
         ending = threading.Thread(target=self._end_work, name="plait-ending", daemon=True)
         ending.start()
         ending.join(GRACE if self.is_dead else None)
+        if self.is_dead:
+            self._engine.kill()  # threads that wait for its answers would keep this process
         self._server.stop(GRACE).wait()
         if self._metrics is not None:
             self._metrics.close()

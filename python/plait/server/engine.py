@@ -123,6 +123,10 @@ class Engine(Protocol):
         """Whether it can run statements still; does not raise."""
         ...
 
+    def kill(self) -> None:
+        """End the engine, whether it answers or not; who waits for an answer gets an error."""
+        ...
+
 
 class SparkEngine:
     """The engine over a classic PySpark session that has Plait's jar."""
@@ -183,6 +187,10 @@ class SparkEngine:
             return not self._spark.sparkContext._jsc.sc().isStopped()
         except Exception:
             return False
+
+    def kill(self) -> None:
+        """End the JVM."""
+        _jvm.kill(self._spark)
 
     def start_stream(self, session: JvmSession, order: StreamOrder) -> StreamTold:
         """Let the JVM start a stream."""
