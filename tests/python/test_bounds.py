@@ -58,6 +58,35 @@ def test_the_roots_of_a_square() -> None:
     assert shown("x * x = 9/4") == {"x": "{-1.5} ∪ {1.5}"}
 
 
+# x once on each side, so that each is as tight as can be.
+LINEAR = {
+    "x + x <= 10": "[0, 5]",
+    "2 * x - x <= 3": "[0, 3]",
+    "x <= 10 - x": "[0, 5]",
+    "3 * (x - 1) / 2 = x": "{3}",
+    "-x - x > x - 6": "[0, 2)",
+    "x + 1 > x": "[0, +inf)",
+    "x > x + 1": "nothing",
+    "x - x = 1": "nothing",
+}
+
+
+@pytest.mark.parametrize("condition", LINEAR)
+def test_a_variable_that_stands_in_a_sum_twice_is_one(condition: str) -> None:
+    assert shown(condition, x=(0, None))["x"] == LINEAR[condition]
+
+
+def test_two_calls_of_a_function_that_is_not_known_are_two_numbers() -> None:
+    assert shown("rand() * rand() < x AND rand() - rand() = x", x=-1) == {"x": "{-1}"}
+
+
+@pytest.mark.parametrize("condition", ["x * x = x", "pow(x, 10) = x", "x * x * x < x / 3"])
+def test_the_digits_of_ends_do_not_grow_without_end(condition: str) -> None:
+    found = plait.bounds(condition, x=(0, 0.9))["x"]
+    assert 0 in found
+    assert 0 <= found.upper <= Fraction(9, 10)
+
+
 REAL = {
     "3 * a = 1": "{1/3}",
     "abs(a - 7) <= 5": "[2, 12]",

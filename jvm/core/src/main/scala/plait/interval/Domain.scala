@@ -29,7 +29,8 @@ import plait.interval.Interval.Span
   *   3. NaN stands above everything and is no number: see [[Specials]].
   *   4. A decimal is rounded to one of its two neighbours, whichever way: Spark rounds more than
   *      once on the way to some results.
-  *   5. `real` is for conditions without types: exact arithmetic on all numbers.
+  *   5. `real` is for conditions without types: exact arithmetic on all numbers, but that an end of more
+  *      than 2,048 bits is moved outward: to 256 of them, to 0 or to no end.
   */
 sealed abstract class Domain(val name: String) extends Serializable {
 
@@ -264,9 +265,44 @@ object Domain {
   /** All numbers, computed with exactly. */
   object Real extends Domain("real") {
     override val everything: IntervalSet = IntervalSet.All
-    override def round(exact: IntervalSet): IntervalSet = exact
+    override def round(exact: IntervalSet): IntervalSet = shortened(exact)
     override def unround(values: IntervalSet): IntervalSet = values
-    override def tighten(set: IntervalSet): IntervalSet = set
+    override def tighten(set: IntervalSet): IntervalSet = shortened(set)
+
+    /** Each power doubles the digits of an end, or worse: those that have too many are moved outward. */
+    private def shortened(set: IntervalSet): IntervalSet =
+      if (set.spans.forall(span => !isLong(span.lower) && !isLong(span.upper))) set
+      else
+        IntervalSet.of(set.spans.map { span =>
+          Span(
+            if (isLong(span.lower)) lowered(span.lower) else span.lower,
+            if (isLong(span.upper)) lowered(span.upper.map(-_)).map(-_) else span.upper
+          )
+        })
+
+    private def isLong(bound: Bound[Rational]): Boolean = bound match {
+      case Closed(x) => x.bits > MostBits
+      case Open(x) => x.bits > MostBits
+      case Unbounded => false
+    }
+
+    /** Of what is far from 0, or near to it, not even the power of two is kept. */
+    private def lowered(lower: Bound[Rational]): Bound[Rational] = lower match {
+      case Closed(x) if isFarBelow(x) => Unbounded
+      case Open(x) if isFarBelow(x) => Unbounded
+      case other =>
+        other.map { x =>
+          if (x.magnitude > MostBits) Rational(BigInt(1) << MostBits - 1)
+          else if (x.magnitude >= -MostBits) x.roundedDown(KeptBits)
+          else if (x.signum > 0) Rational.Zero
+          else Rational(-1, BigInt(1) << MostBits - 1)
+        }
+    }
+
+    private def isFarBelow(x: Rational): Boolean = x.signum < 0 && x.magnitude > MostBits
+
+    private val MostBits = 2048
+    private val KeptBits = 256
   }
 
   /** Texts by their bytes, unsigned: the number of `"ab"` is `0.(97 + 1)(98 + 1)` in base 257. */

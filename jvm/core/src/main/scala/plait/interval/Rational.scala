@@ -77,6 +77,22 @@ final class Rational private (long: Long, above: BigInt, below: BigInt)
 
   def abs: Rational = if (signum < 0) -this else this
 
+  /** How many it is written with, above and below the line. */
+  def bits: Int = if (isLong) 64 else above.bitLength + (if (isWhole) 0 else below.bitLength)
+
+  /** `2^(magnitude - 1) < |x| < 2^(magnitude + 1)` */
+  def magnitude: Int = size
+
+  /** At most this number, and less by no more than a part of `2^(1 - bits)`: `bits` digits and a power of two. */
+  def roundedDown(bits: Int): Rational = {
+    val shift = bits - size
+    val scaled =
+      if (shift >= 0) Rational(numerator << shift, denominator)
+      else Rational(numerator, denominator << -shift)
+    if (shift >= 0) Rational(scaled.floor, BigInt(1) << shift)
+    else Rational(scaled.floor << -shift)
+  }
+
   /** The greatest integer that is not above. */
   def floor: BigInt =
     if (isWhole) numerator

@@ -43,9 +43,17 @@ final class WallClock private (transitions: Transitions) {
   /** The most that the clocks are ever put back at once; 0 if they never are. */
   val largestBackwardStep: Long = (0L +: backwardSteps).max
 
-  /** Is there an instant after which the local time, truncated, is earlier than before? */
+  /** Is there an instant after which the local time, truncated, is earlier than before?
+    *
+    * Where clocks are put back, or where they skip the beginning of the unit that they go on in: that is moved on by as much
+    * as they were, which may be past the next unit's. America/Montevideo, 1974-01-13, from 00:00 to 01:30:
+    * `HOUR` makes 02:30 of 01:31, and 02:00 of 02:00.
+    */
   def goesBack(unit: TimeUnit): Boolean = transitions.indices.exists { i =>
-    unit.first(at(i) - 1 + offset(i)) > unit.first(at(i) + offset(i + 1))
+    val (before, after) = (at(i) + offset(i), at(i) + offset(i + 1))
+    val first = unit.first(after)
+    val isSkipped = before < first && first < after
+    unit.first(before - 1) > first || (isSkipped && unit.first(first + after - before - 1) > first)
   }
 
   /** `{ L(t) : t in A }` */

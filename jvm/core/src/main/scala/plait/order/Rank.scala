@@ -38,6 +38,29 @@ sealed abstract class Rank {
 
   /** The upper end of the values of at most this rank. */
   def until(rank: Long): Bound[Rational]
+
+  /** What no value of these comes before along an order; the least there is, where nothing is known.
+    *
+    * {{{
+    * [3, 7] ascending 3, descending ~7;    [3, 7] or NaN descending ~rank(NaN)
+    * }}}
+    */
+  final def first(possible: Possible, direction: Direction): Long = direction match {
+    case _ if possible.values.isEmpty => Long.MinValue
+    case Direction.Ascending => low(possible.values.lower)
+    case Direction.Descending =>
+      ~(if (possible.mayBeNaN) Rank.OfNaN else high(possible.values.upper))
+  }
+
+  /** What no value of these comes after along an order. */
+  final def last(possible: Possible, direction: Direction): Long = direction match {
+    case Direction.Ascending =>
+      if (possible.mayBeNaN) Rank.OfNaN
+      else if (possible.values.isEmpty) Long.MinValue
+      else high(possible.values.upper)
+    case Direction.Descending =>
+      if (possible.values.isEmpty) Long.MaxValue else ~low(possible.values.lower)
+  }
 }
 
 object Rank {
@@ -57,6 +80,9 @@ object Rank {
     val bits = java.lang.Double.doubleToLongBits(x + 0.0)
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
+
+  /** Above that of infinity. */
+  val OfNaN: Long = ofDouble(Double.NaN)
 
   /** The double of a rank. */
   def toDouble(rank: Long): Double =

@@ -81,4 +81,15 @@ class RationalLaws extends LawSuite {
     assertEquals(Rational(BigInt(0), BigInt(5)).denominator, BigInt(1))
     intercept[ArithmeticException](Rational(BigInt(1), BigInt(0)))
   }
+
+  property(
+    "rounded down to so many digits: not above, and less by less than a part of 2^(1 - digits)"
+  ) {
+    forAll(rational, Gen.choose(1, 70)) { (x, digits) =>
+      val y = x.roundedDown(digits)
+      val written = y.numerator.abs
+      y <= x && (x - y) * Rational(BigInt(1) << (digits - 1)) <= x.abs &&
+      (written.signum == 0 || (written >> written.lowestSetBit).bitLength <= digits + 1)
+    }
+  }
 }

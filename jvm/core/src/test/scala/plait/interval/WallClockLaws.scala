@@ -3,6 +3,7 @@
 package plait.interval
 
 import java.time.temporal.ChronoUnit
+import java.time.zone.ZoneOffsetTransition
 import java.time.{LocalDate, ZoneId, ZoneOffset}
 
 import org.scalacheck.Prop._
@@ -253,5 +254,33 @@ class WallClockLaws extends LawSuite {
     assert(!WallClock.goesBack(london, TimeUnit.Day))
     assert(WallClock.goesBack(stJohns, TimeUnit.Day))
     assert(!WallClock.goesBack(ZoneOffset.UTC, TimeUnit.Microsecond))
+  }
+
+  test("every zone there is: truncated instants rise where it is not said that they go back") {
+    val units = Seq(TimeUnit.Minute -> ChronoUnit.MINUTES, TimeUnit.Hour -> ChronoUnit.HOURS)
+    val zones =
+      ZoneId.getAvailableZoneIds.toArray(Array.empty[String]).toSeq.map(ZoneId.of(_: String))
+    for {
+      z <- zones.distinctBy(_.getRules)
+      (unit, chrono) <- units :+ (TimeUnit.Day -> ChronoUnit.DAYS)
+      if !WallClock.goesBack(z, unit)
+      change <- z.getRules.getTransitions.toArray(Array.empty[ZoneOffsetTransition])
+    } {
+      val around = (-60 to 60).map(n => change.getInstant.plusSeconds(n * 313L))
+      val truncated = around.map { instant =>
+        val shown = instant.atZone(z)
+        if (unit == TimeUnit.Day) shown.toLocalDate.atStartOfDay(z).toInstant
+        else shown.truncatedTo(chrono).toInstant
+      }
+      assertEquals(truncated, truncated.sorted, s"$z $unit $change")
+    }
+  }
+
+  test("in Montevideo, where clocks skipped from 00:00 to 01:30, truncated hours go back") {
+    val montevideo = ZoneId.of("America/Montevideo")
+    def hour(instant: String) =
+      java.time.Instant.parse(instant).atZone(montevideo).truncatedTo(ChronoUnit.HOURS).toInstant
+    assert(hour("1974-01-13T03:01:00Z").isAfter(hour("1974-01-13T03:30:00Z")))
+    assert(WallClock.goesBack(montevideo, TimeUnit.Hour))
   }
 }

@@ -7,7 +7,7 @@ import org.scalacheck.Prop._
 
 import plait.LawSuite
 import plait.interval.Bound.{Closed, Open}
-import plait.interval.{Domain, Rational}
+import plait.interval.{Domain, IntervalSet, Possible, Rational, Specials}
 
 class RankLaws extends LawSuite {
 
@@ -68,5 +68,27 @@ class RankLaws extends LawSuite {
   test("what no text is: below all of them, and from 1 on above all") {
     for (x <- Seq(Rational(-1), Rational.Zero)) assertEquals(rank.low(Closed(x)), Long.MinValue)
     for (x <- Seq(Rational.One, Rational(7))) assertEquals(rank.high(Open(x)), Long.MaxValue)
+  }
+
+  property(
+    "doubles: along either order none of a set comes before the first or after the last, NaN either"
+  ) {
+    val some =
+      Gen.oneOf(Gen.const(Double.NaN), Gen.oneOf(-2.5, -0.0, 0.0, 1e300, -1e300), Gen.double)
+    forAll(Gen.nonEmptyListOf(some)) { all =>
+      val (special, numbers) = all.partition(_.isNaN)
+      val possible = Possible(
+        if (numbers.isEmpty) IntervalSet.Empty
+        else IntervalSet.closed(Rational.of(numbers.min), Rational.of(numbers.max)),
+        if (special.isEmpty) Specials.Null else Specials.NullOrNaN
+      )
+      val of = Rank.of(Domain.Double).get
+      all.forall { x =>
+        val rank = Rank.ofDouble(x)
+        Seq(Direction.Ascending -> rank, Direction.Descending -> ~rank).forall { case (along, at) =>
+          of.first(possible, along) <= at && at <= of.last(possible, along)
+        }
+      }
+    }
   }
 }

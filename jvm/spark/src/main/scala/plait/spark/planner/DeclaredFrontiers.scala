@@ -126,15 +126,15 @@ object DeclaredFrontiers {
       val state = solver.initial
       val i = solver.index(claimed)
       val later = IntervalSet.of(Seq(from(claimedRank, seen)))
-      state(i) = state(i).intersect(Possible(later, Specials.NullOrNaN))
+      state(i) = state(i).intersect(Possible(later, specialsFrom(seen)))
       if (!solver.narrow(state)) Long.MinValue
-      else {
-        val values = possible(solver, state, ordered).values
-        if (values.isEmpty) Long.MinValue
-        else if (direction eq Direction.Descending) ~rank.high(values.upper)
-        else rank.low(values.lower)
-      }
+      else rank.first(possible(solver, state, ordered), direction)
     }).getOrElse(Long.MinValue)
+
+    /** NaN comes first where the greatest does. */
+    private def specialsFrom(seen: Long): Specials =
+      if ((declaredDirection eq Direction.Descending) && ~seen < Rank.OfNaN) Specials.Null
+      else Specials.NullOrNaN
 
     private def from(rank: Rank, seen: Long): Interval.Span[Rational] =
       if (declaredDirection eq Direction.Descending)

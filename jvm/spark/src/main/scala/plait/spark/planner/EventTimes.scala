@@ -103,13 +103,7 @@ object EventTimes {
         val i = solver.index(time)
         state(i) = state(i).intersect(since(micros))
       }
-      val possible = solver.forward(state)
-      if (possible.values.isEmpty) Long.MinValue
-      else
-        direction match {
-          case Direction.Ascending => rank.low(possible.values.lower)
-          case Direction.Descending => ~rank.high(possible.values.upper)
-        }
+      rank.first(solver.forward(state), direction)
     }
   }
 

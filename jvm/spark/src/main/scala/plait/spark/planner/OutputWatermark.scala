@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 
 import plait.constraint.{Solver, Term}
 import plait.interval._
-import plait.order.{Direction, Order, Rank}
+import plait.order.{Order, Rank}
 import plait.spark.translate.ConditionTranslation
 import plait.{BySide, Side}
 
@@ -125,12 +125,8 @@ final class AloneAt(condition: Term, reached: Order, frontier: Long => Long) {
   }
 
   private def endOf(possible: Possible): Long = rank.fold(Long.MaxValue) { rank =>
-    if (possible.values.isEmpty) Long.MinValue
-    else
-      reached.direction match {
-        case Direction.Ascending => rank.high(possible.values.upper)
-        case Direction.Descending => ~rank.low(possible.values.lower)
-      }
+    if (possible.values.isEmpty && !possible.mayBeNaN) Long.MinValue
+    else rank.last(possible, reached.direction)
   }
 
   private def steps = Iterator.iterate(1000000L)(_ * 4).takeWhile(_ < (1L << 60))

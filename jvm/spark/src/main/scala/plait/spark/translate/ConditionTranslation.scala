@@ -44,13 +44,15 @@ final class ConditionTranslation(leaves: Leaves) {
   private val sources = mutable.Map.empty[Term, Expression]
 
   def term(expression: Expression): Term =
-    known.getOrElseUpdate(
-      spelled(expression), {
-        val term = translated(expression)
-        sources.getOrElseUpdate(term, expression)
-        term
-      }
-    )
+    // Two calls of what is not deterministic give two values.
+    if (!expression.deterministic) sourced(expression)
+    else known.getOrElseUpdate(spelled(expression), sourced(expression))
+
+  private def sourced(expression: Expression): Term = {
+    val term = translated(expression)
+    sources.getOrElseUpdate(term, expression)
+    term
+  }
 
   /** The expression that a term came from. */
   def source(term: Term): Option[Expression] = sources.get(term)

@@ -62,7 +62,7 @@ object InstantSum {
       }))
 
   /** Spark has instants of finer parts, which are no longs. */
-  private def isOfMicros(instant: DataType): Boolean =
+  def isOfMicros(instant: DataType): Boolean =
     instant == TimestampType || instant == TimestampNTZType
 
   /** Of this type, and in this zone. */

@@ -80,10 +80,12 @@ final class RealTranslation(
     case UnresolvedAttribute(name) => variable(name)
     case Literal(x: Any, dataType: org.apache.spark.sql.types.NumericType) =>
       exactly(OrderedType.number(x, dataType).get, e.sql)
-    case Add(l, r, _) => call(Plus, l, r)
-    case Subtract(l, r, _) => call(Minus, l, r)
-    case Multiply(l, r, _) if l.semanticEquals(r) || l == r => power(l, 2)
-    case Multiply(l, r, _) => call(Times, l, r)
+    case Add(l, r, _) => LinearForm.collected(call(Plus, l, r))
+    case Subtract(l, r, _) => LinearForm.collected(call(Minus, l, r))
+    // Of the same numbers only: of a function that is not known each call may be another one.
+    case Multiply(l, r, _) =>
+      val (a, b) = (number(l), number(r))
+      if (a == b) Call(real(Power.Whole(2)), a) else Call(real(Times), a, b)
     case Divide(l, r, _) => call(Divided, l, r)
     case IntegralDivide(l, r, _) => call(StepOperation.Quotient, l, r)
     case Remainder(l, r, _) => call(StepOperation.Remainder, l, r)
@@ -151,8 +153,14 @@ final class RealTranslation(
     case _ => false
   }
 
-  private def compared(op: Comparison, l: Spark, r: Spark): Term =
-    Call(Compared(op), number(l), number(r))
+  /** What stands on both sides is brought to one. */
+  private def compared(op: Comparison, l: Spark, r: Spark): Term = {
+    val (left, right) = (number(l), number(r))
+    val difference = LinearForm.of(left) - LinearForm.of(right)
+    if (difference.hasOneTwice)
+      Call(Compared(op), difference.sum, LinearForm.known(-difference.constant))
+    else Call(Compared(op), left, right)
+  }
 
   private def between(x: Spark, low: Spark, high: Spark): Term = Call(
     Logic.And,

@@ -95,7 +95,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
     case Cast(c, to, _, _) if keepsValue(c.dataType, to) => term(c)
     // Convention 2.
     case t @ TimestampAddInterval(l, r, _) if InstantSum.is(t) => binary(l, r, AddTerm.apply)
-    case s: SubtractTimestamps if !s.legacyInterval =>
+    case s: SubtractTimestamps
+        if !s.legacyInterval && s.children.forall(c => InstantSum.isOfMicros(c.dataType)) =>
       binary(wallClock(s, s.left), wallClock(s, s.right), SubtractTerm.apply)
     case SubtractDates(l, r, false) =>
       binary(l, r, SubtractTerm.apply).map(Scale(_, MICROS_PER_DAY))

@@ -45,13 +45,15 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case SecondsToTimestamp(c) if OrderedType.Integers.unapply(c.dataType) => instant(c, 1000000L)
     case MillisToTimestamp(c) => instant(c, 1000L)
     case MicrosToTimestamp(c) => of(c)
-    case t @ TimestampAddInterval(l, r, _) if r.dataType.isInstanceOf[DayTimeIntervalType] =>
+    case t @ TimestampAddInterval(l, r, _)
+        if r.dataType.isInstanceOf[DayTimeIntervalType] && InstantSum.isOfMicros(t.dataType) =>
       val sum = zone(t, t.dataType).fold[RealOperation](Plus)(PlusDayTime(_))
       Call(failing(sum, domain(t), domain(t)), of(l), of(r))
-    case t @ TimestampAddYMInterval(l, r, _) =>
+    case t @ TimestampAddYMInterval(l, r, _) if InstantSum.isOfMicros(t.dataType) =>
       val sum = PlusMonthsInZone(zone(t, t.dataType).getOrElse(ZoneOffset.UTC))
       Call(failing(sum, domain(t), domain(t)), of(l), of(r))
-    case s @ SubtractTimestamps(l, r, false, _) =>
+    case s @ SubtractTimestamps(l, r, false, _)
+        if s.children.forall(c => InstantSum.isOfMicros(c.dataType)) =>
       val difference = zone(s, l.dataType).fold[RealOperation](Minus)(MinusTimestamps(_))
       Call(failing(difference, domain(l), Domain.DayTimeInterval), of(l), of(r))
     case DateAddYMInterval(d, months) => plusMonths(d, months)
