@@ -9,7 +9,7 @@ import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import org.apache.spark.SparkConf
-import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
+import org.apache.spark.memory.{MemoryConsumer, TaskMemoryManager, UnifiedMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   AttributeSeq,
@@ -21,6 +21,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
+import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.join.KeyGroup
@@ -30,6 +31,7 @@ import plait.spark.side.{
   RowKey,
   RowKeyTable,
   SideReader,
+  SpillFile,
   SpillTarget,
   WholeKeyTable
 }
@@ -37,14 +39,17 @@ import plait.spark.side.{
 class RowsAndKeysLaws extends munit.FunSuite {
   override val munitTimeout: Duration = Duration(1, "h")
 
-  private def memory(offHeap: Boolean = false, most: Long = 64L << 20): TaskMemoryManager = {
+  private def memory(offHeap: Boolean = false, most: Long = 64L << 20): TaskMemoryManager =
+    new TaskMemoryManager(unified(offHeap, most), 0)
+
+  private def unified(offHeap: Boolean, most: Long) = {
     val conf = new SparkConf()
       .set("spark.memory.offHeap.enabled", offHeap.toString)
       .set("spark.memory.fraction", "0.5")
       .set("spark.testing.memory", (2 * most).toString)
       .set("spark.testing.reservedMemory", "0")
     if (offHeap) conf.set("spark.memory.offHeap.size", most.toString)
-    new TaskMemoryManager(UnifiedMemoryManager(conf, 1), 0)
+    UnifiedMemoryManager(conf, 1)
   }
 
   private class Target extends SpillTarget {
@@ -52,6 +57,21 @@ class RowsAndKeysLaws extends munit.FunSuite {
     var bytes = 0L
     override def newFile(): Option[File] = Some(file)
     override def count(more: Long): Unit = bytes += more
+  }
+
+  /** Refuses, as Spark does, what goes beyond its table of pages, of which this one has so many. */
+  private class TableOf(most: Int)
+      extends TaskMemoryManager(unified(offHeap = false, 64L << 20), 0) {
+    var pages = 0
+    override def allocatePage(size: Long, consumer: MemoryConsumer): MemoryBlock = {
+      if (pages == most) throw new IllegalStateException(s"a maximum of $most pages")
+      pages += 1
+      super.allocatePage(size, consumer)
+    }
+    override def freePage(page: MemoryBlock, consumer: MemoryConsumer): Unit = {
+      pages -= 1
+      super.freePage(page, consumer)
+    }
   }
 
   private def store(manager: TaskMemoryManager, fields: Int) =
@@ -90,6 +110,31 @@ class RowsAndKeysLaws extends munit.FunSuite {
       assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")
       assert(target.bytes == 0 || !target.file.exists, "the file was left behind")
     }
+
+  test("a store with as many pages as it may have spills, though there is memory") {
+    val most = 8
+    val manager = new TableOf(most)
+    val target = new Target
+    val store = new PagedRowStore(manager, 2, target, most)
+    val row = Rows.of(LongType, BinaryType)
+    val handles = Seq.tabulate(1000)(n => store.put(row(Seq(n.toLong, new Array[Byte](20000)))))
+    assert(target.bytes > 10000000, s"${target.bytes} bytes spilled")
+    assertEquals(handles.map(store.get(_).getLong(0)), Seq.tabulate(1000)(_.toLong))
+    store.clear()
+    assertEquals(manager.pages, 0)
+  }
+
+  test("the place of a large page in the file is used again") {
+    val file = new Target().file
+    val spilled = new SpillFile(file)
+    def page(size: Long) = MemoryBlock.fromLongArray(new Array[Long]((size / 8).toInt))
+    for (_ <- 1 to 10; size <- Seq(64L << 10, 1L << 20, (1L << 20) + 8, 4L << 20)) {
+      val place = spilled.write(page(size))
+      spilled.free(place, size)
+    }
+    assert(file.length <= (7L << 20), s"${file.length} bytes")
+    spilled.close()
+  }
 
   test("rows that die in the sequence in which they came need few pages") {
     val manager = memory()

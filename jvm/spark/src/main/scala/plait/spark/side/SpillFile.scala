@@ -18,15 +18,16 @@ import org.apache.spark.unsafe.memory.MemoryBlock
   *       | page 7      | (free)            | page 12 ...
   * }}}
   *
-  * Places are 1 MiB apart, and used again; a page that is larger is written at the end, for good. Rows
-  * are read in chunks of some KiB: those of a key mostly lie near each other.
+  * Places are 1 MiB apart, or 2, 4, 8 ... of larger pages, and used again. Rows are read in chunks of some KiB: those
+  * of a key mostly lie near each other.
   *
   * A row that it gives is valid until the next read or write. Closed, the file is gone.
   */
 final class SpillFile(file: File) extends Closeable {
   import SpillFile._
   private val channel = FileChannel.open(file.toPath, CREATE, READ, WRITE)
-  private val vacant = new util.ArrayDeque[java.lang.Long]
+  // Places of 1 MiB, of 2, of 4, ...
+  private val vacant = Array.fill(Classes)(new util.ArrayDeque[java.lang.Long])
   private var end = 0L
 
   // What lies in the file from `chunkStart` on, `chunkLength` bytes of it.
@@ -57,13 +58,18 @@ final class SpillFile(file: File) extends Closeable {
     place
   }
 
-  private def placeFor(size: Long): Long =
-    if (size <= Slot && !vacant.isEmpty) vacant.pop()
-    else {
+  private def placeFor(size: Long): Long = {
+    val places = vacant(classOf(size))
+    if (places.isEmpty) {
       val place = end
-      end += (size + Slot - 1) / Slot * Slot
+      end += Slot << classOf(size)
       place
-    }
+    } else places.pop()
+  }
+
+  /** What is between a page's end and the next place is never written, and takes no room on most disks. */
+  private def classOf(size: Long): Int =
+    java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros((size - 1) / Slot)
 
   /** Points `row` at the row whose length stands at this offset. */
   def read(at: Long, row: UnsafeRow): Unit = {
@@ -94,7 +100,7 @@ final class SpillFile(file: File) extends Closeable {
     }
 
   /** The page at this place is not needed any more. */
-  def free(place: Long, size: Long): Unit = if (size <= Slot) vacant.push(place)
+  def free(place: Long, size: Long): Unit = vacant(classOf(size)).push(place)
 
   override def close(): Unit = {
     channel.close()
@@ -104,6 +110,8 @@ final class SpillFile(file: File) extends Closeable {
 
 object SpillFile {
   private val Slot = 1024L * 1024
+  // No page is as long as 2 to the 43rd bytes.
+  private val Classes = 24
   private val Chunk = 8 * 1024
   private val LengthBytes = 8
 }
