@@ -3,6 +3,7 @@
 package plait.spark
 
 import java.io.File
+import java.nio.file.Files
 
 import scala.collection.mutable
 import scala.concurrent.duration.Duration
@@ -32,6 +33,7 @@ import plait.spark.side.{
   RowKeyTable,
   SideReader,
   SpillFile,
+  SpillSeal,
   SpillTarget,
   WholeKeyTable
 }
@@ -52,10 +54,10 @@ class RowsAndKeysLaws extends munit.FunSuite {
     UnifiedMemoryManager(conf, 1)
   }
 
-  private class Target extends SpillTarget {
+  private class Target(seal: Option[SpillSeal] = None) extends SpillTarget {
     val file: File = File.createTempFile("plait", "spill")
     var bytes = 0L
-    override def newFile(): Option[File] = Some(file)
+    override def newFile(): SpillFile = new SpillFile(file, seal)
     override def count(more: Long): Unit = bytes += more
   }
 
@@ -77,16 +79,22 @@ class RowsAndKeysLaws extends munit.FunSuite {
   private def store(manager: TaskMemoryManager, fields: Int) =
     new PagedRowStore(manager, fields, new Target)
 
+  private def seal = new SpillSeal(Array.tabulate[Byte](16)(_.toByte))
+
   private val modes = for {
     (mode, offHeap) <- Seq("on heap" -> false, "off heap" -> true)
-    (room, most) <- Seq("in memory" -> (64L << 20), "mostly on disk" -> (1L << 19))
-  } yield (s"$mode, $room", offHeap, most)
+    (room, most, seal) <- Seq(
+      ("in memory", 64L << 20, None),
+      ("mostly on disk", 1L << 19, None),
+      ("mostly on disk, encrypted", 1L << 19, Some(seal))
+    )
+  } yield (s"$mode, $room", offHeap, most, seal)
 
-  for ((mode, offHeap, most) <- modes)
+  for ((mode, offHeap, most, seal) <- modes)
     test(s"what was put is what one gets, through frees in any sequence ($mode)") {
       val random = new Random(7)
       val manager = memory(offHeap, most)
-      val target = new Target
+      val target = new Target(seal)
       val store = new PagedRowStore(manager, 2, target)
       val row = Rows.of(LongType, BinaryType)
       val live = mutable.Map.empty[Long, UnsafeRow]
@@ -124,9 +132,43 @@ class RowsAndKeysLaws extends munit.FunSuite {
     assertEquals(manager.pages, 0)
   }
 
+  test("pages that are encrypted do not show in the file, nor that two of them are equal") {
+    val file = new Target().file
+    val spilled = new SpillFile(file, Some(seal))
+    val page = MemoryBlock.fromLongArray(Array.fill(1 << 16)(0x2020202020202020L))
+    spilled.write(page): Unit
+    val place = spilled.write(page)
+    def blocks = Files.readAllBytes(file.toPath).take(1 << 19).grouped(16).map(_.toSeq).toSeq
+    val first = blocks
+    assertEquals(first.toSet.size, first.size)
+    spilled.free(place, page.size)
+    assertEquals(spilled.write(page), place)
+    val both =
+      Files.readAllBytes(file.toPath).grouped(16).map(_.toSeq).filter(_.exists(_ != 0)).toSeq
+    assertEquals(both.toSet.size, both.size)
+    spilled.close()
+  }
+
+  test("bytes are the same again, from whichever block on they are read") {
+    val random = new Random(3)
+    val plain = new Array[Byte](100000)
+    random.nextBytes(plain)
+    // The number of the first block is one before that where nearly all of its bytes change.
+    val start = Array.fill[Byte](16)(-1).updated(0, 7.toByte).updated(15, -2.toByte)
+    val hidden = plain.clone()
+    seal.turn(start, 0, hidden, hidden.length)
+    assertNotEquals(hidden.toSeq, plain.toSeq)
+    for (_ <- 1 to 500) {
+      val from = random.nextInt(plain.length / 16) * 16
+      val part = hidden.slice(from, from + 1 + random.nextInt(300))
+      seal.turn(start, from.toLong, part, part.length)
+      assertEquals(part.toSeq, plain.slice(from, from + part.length).toSeq)
+    }
+  }
+
   test("the place of a large page in the file is used again") {
     val file = new Target().file
-    val spilled = new SpillFile(file)
+    val spilled = new SpillFile(file, None)
     def page(size: Long) = MemoryBlock.fromLongArray(new Array[Long]((size / 8).toInt))
     for (_ <- 1 to 10; size <- Seq(64L << 10, 1L << 20, (1L << 20) + 8, 4L << 20)) {
       val place = spilled.write(page(size))

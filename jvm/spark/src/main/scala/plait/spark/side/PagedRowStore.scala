@@ -133,7 +133,7 @@ final class PagedRowStore(
   private def point(row: UnsafeRow, handle: Long): Unit = {
     val number = (handle >>> 32).toInt
     val offset = handle & 0xffffffffL
-    if (places(number) != PagedRowStore.InMemory) file.read(places(number) + offset, row)
+    if (places(number) != PagedRowStore.InMemory) file.read(places(number), offset, row)
     else {
       val page = pages.get(number)
       val at = page.getBaseOffset + offset
@@ -196,7 +196,7 @@ final class PagedRowStore(
     while (!emptied.isEmpty && before - getUsed < size) giveBack(emptied.pop())
     var number = pages.size - 1
     // Invariant: pages above `number` are in the file, or have to stay in memory.
-    while (number >= 0 && before - getUsed < size && hasFile) {
+    while (number >= 0 && before - getUsed < size) {
       val stays = number == current || number == pinned || live(number) == 0
       if (pages.get(number) != null && !stays) toFile(number)
       number -= 1
@@ -204,13 +204,9 @@ final class PagedRowStore(
     before - getUsed
   }
 
-  private def hasFile: Boolean = {
-    if (file == null) target.newFile().foreach(made => file = new SpillFile(made))
-    file != null
-  }
-
   private def toFile(number: Int): Unit = {
     val page = pages.get(number)
+    if (file == null) file = target.newFile()
     sizes(number) = page.size
     places(number) = file.write(page)
     release(number)

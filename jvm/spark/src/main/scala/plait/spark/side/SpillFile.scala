@@ -22,16 +22,22 @@ import org.apache.spark.unsafe.memory.MemoryBlock
   * of a key mostly lie near each other.
   *
   * A row that it gives is valid until the next read or write. Closed, the file is gone.
+  *
+  * @param seal
+  *   encrypts the pages, each from a start of its own
   */
-final class SpillFile(file: File) extends Closeable {
+final class SpillFile(file: File, seal: Option[SpillSeal]) extends Closeable {
   import SpillFile._
   private val channel = FileChannel.open(file.toPath, CREATE, READ, WRITE)
   // Places of 1 MiB, of 2, of 4, ...
   private val vacant = Array.fill(Classes)(new util.ArrayDeque[java.lang.Long])
   private var end = 0L
+  // What the page at a place was encrypted from.
+  private val starts = new util.HashMap[java.lang.Long, Array[Byte]]
 
-  // What lies in the file from `chunkStart` on, `chunkLength` bytes of it.
+  // What lies in the file `chunkStart` behind the place `chunkPlace`, `chunkLength` bytes of it.
   private var chunk = new Array[Byte](Chunk)
+  private var chunkPlace = -1L
   private var chunkStart = 0L
   private var chunkLength = 0
 
@@ -39,6 +45,7 @@ final class SpillFile(file: File) extends Closeable {
   def write(page: MemoryBlock): Long = {
     chunkLength = 0
     val place = placeFor(page.size)
+    seal.foreach(by => starts.put(place, by.newStart()))
     val buffer = ByteBuffer.allocate(math.min(page.size, Slot).toInt)
     var done = 0L
     // Invariant: the first `done` bytes of the page are in the file.
@@ -51,6 +58,7 @@ final class SpillFile(file: File) extends Closeable {
         Platform.BYTE_ARRAY_OFFSET.toLong,
         bytes.toLong
       )
+      turn(place, done, buffer.array, bytes)
       buffer.clear().limit(bytes)
       while (buffer.hasRemaining) channel.write(buffer, place + done + buffer.position)
       done += bytes
@@ -71,32 +79,39 @@ final class SpillFile(file: File) extends Closeable {
   private def classOf(size: Long): Int =
     java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros((size - 1) / Slot)
 
-  /** Points `row` at the row whose length stands at this offset. */
-  def read(at: Long, row: UnsafeRow): Unit = {
+  private def turn(place: Long, offset: Long, bytes: Array[Byte], length: Int): Unit =
+    seal.foreach(_.turn(starts.get(place), offset, bytes, length))
+
+  /** Points `row` at the row whose length stands at this offset in the page. */
+  def read(place: Long, offset: Long, row: UnsafeRow): Unit = {
     val bytes = {
-      load(at, LengthBytes)
-      Platform.getLong(chunk, inChunk(at)).toInt
+      load(place, offset, LengthBytes)
+      Platform.getLong(chunk, inChunk(offset)).toInt
     }
-    load(at, LengthBytes + bytes)
-    row.pointTo(chunk, inChunk(at) + LengthBytes, bytes)
+    load(place, offset, LengthBytes + bytes)
+    row.pointTo(chunk, inChunk(offset) + LengthBytes, bytes)
   }
 
-  private def inChunk(at: Long): Long = Platform.BYTE_ARRAY_OFFSET + (at - chunkStart)
+  private def inChunk(offset: Long): Long = Platform.BYTE_ARRAY_OFFSET + (offset - chunkStart)
 
-  /** Has so many bytes from here on in the chunk. */
-  private def load(at: Long, needed: Int): Unit =
-    if (at < chunkStart || at + needed > chunkStart + chunkLength) {
-      if (chunk.length < needed) chunk = new Array[Byte](needed)
-      val buffer = ByteBuffer.wrap(chunk)
-      chunkStart = at
+  /** Has so many bytes from here on in the chunk; those behind the page's end mean nothing. */
+  private def load(place: Long, offset: Long, needed: Int): Unit =
+    if (place != chunkPlace || offset < chunkStart || offset + needed > chunkStart + chunkLength) {
+      chunkPlace = place
+      chunkStart = offset / SpillSeal.Block * SpillSeal.Block
       chunkLength = 0
+      val least = (offset - chunkStart).toInt + needed
+      if (chunk.length < least) chunk = new Array[Byte](least)
+      val buffer = ByteBuffer.wrap(chunk)
       var isOver = false
-      // Invariant: the first `chunkLength` bytes of the chunk are those of the file from `at` on.
+      // Invariant: the first `chunkLength` bytes of the chunk are those of the file from `chunkStart` on.
       while (!isOver && buffer.hasRemaining) {
-        val read = channel.read(buffer, at + chunkLength)
+        val read = channel.read(buffer, place + chunkStart + chunkLength)
         if (read < 0) isOver = true else chunkLength += read
       }
-      if (chunkLength < needed) throw new EOFException(s"$file ends before ${at + needed}")
+      if (chunkLength < least)
+        throw new EOFException(s"$file ends before ${place + chunkStart + least}")
+      turn(place, chunkStart, chunk, chunkLength)
     }
 
   /** The page at this place is not needed any more. */
