@@ -25,7 +25,8 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
 import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.unsafe.types.UTF8String
 
-import plait.join.KeyGroup
+import plait.Side
+import plait.join.{IndexMemory, KeyGroup}
 import plait.spark.side.{
   HashKeyTable,
   PagedRowStore,
@@ -35,6 +36,7 @@ import plait.spark.side.{
   SpillFile,
   SpillSeal,
   SpillTarget,
+  TaskIndexMemory,
   WholeKeyTable
 }
 
@@ -235,6 +237,68 @@ class RowsAndKeysLaws extends munit.FunSuite {
         assertEquals(keys.size, claimed.size)
       }
     }
+
+  for (
+    (what, make, key) <- Seq[(String, IndexMemory => HashKeyTable, Int => SideReader)](
+      ("rows", new RowKeyTable(_), reader(columns: _*)),
+      ("longs", new WholeKeyTable(_), reader(columns(1)))
+    )
+  )
+    test(
+      s"keys that come and go are counted while they are there, and with them their runs ($what)"
+    ) {
+      val counted = new Counted
+      val keys = make(counted)
+      def fill(): Unit = for (id <- 0 until 5000) {
+        val group = keys.claim(key(id))
+        // Two rows of a side make a run, of 120 bytes.
+        for (entry <- 0 to 1) group.insert(Side.Left, entry, Array(1L, 2L))
+      }
+      def empty(): Unit = for (id <- 0 until 5000) {
+        val group = keys.find(key(id))
+        for (entry <- 0 to 1) group.remove(Side.Left, entry, entry + 1L)
+        keys.release(group)
+      }
+      fill()
+      val first = counted.bytes
+      assert(first >= 5000 * (48 + 120) && first < 5000 * (48 + 120 + 120), s"$first bytes")
+      empty()
+      // 1,024 groups and the slots are kept.
+      assert(counted.bytes < first / 2, s"${counted.bytes} of $first bytes")
+      fill()
+      assert(counted.bytes < first * 11 / 10, s"${counted.bytes} bytes, after $first")
+      keys.clear()
+      assertEquals(counted.bytes, 0L)
+    }
+
+  private class Counted extends IndexMemory {
+    var bytes = 0L
+    override def add(more: Long): Unit = bytes += more
+  }
+
+  test("rows go to disk to make room for the index, which leaves four pages to others") {
+    val manager = memory(most = 8L << 20)
+    val target = new Target
+    val store = new PagedRowStore(manager, 2, target)
+    val row = Rows.of(LongType, BinaryType)(Seq(1L, new Array[Byte](1000)))
+    for (_ <- 1 to 6000) store.put(row)
+    assertEquals(target.bytes, 0L)
+    val index = new TaskIndexMemory(manager)
+    val others = 4 * manager.pageSizeBytes
+    for (_ <- 1 to 300) index.add(10000)
+    assert(target.bytes > 0)
+    assert(index.getUsed >= index.size, s"${index.getUsed} of ${index.size} bytes")
+    // More than there is: what Spark does not grant is taken all the same.
+    for (_ <- 1 to 3000) index.add(10000)
+    assertEquals(index.size, 33000000L)
+    assert(index.getUsed <= (8L << 20) - others, s"${index.getUsed} bytes")
+    for (_ <- 1 to 6000) store.put(row)
+    index.add(-33000000L)
+    assert(index.getUsed <= (1L << 20), s"${index.getUsed} bytes for nothing")
+    store.clear()
+    index.clear()
+    assertEquals(manager.cleanUpAllAllocatedMemory(), 0L)
+  }
 
   test("the keys that Spark's shuffle sends to one task do not crowd the table") {
     for (

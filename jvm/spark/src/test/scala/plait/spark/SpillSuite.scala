@@ -86,6 +86,18 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
 
+  test("rows that would fit go to disk to make room for their index") {
+    inLittleMemory(onHeap: _*) { session =>
+      // 40 bytes a row, and some 60 for its entry, its run and its key: of 1.8 MB rows take 1 MB.
+      val rows = "(SELECT id, id % 6000 AS k FROM range(13000))"
+      val sql = "SELECT /*+ SYMMETRIC_HASH(l, r) */ count(*), sum(hash(l.id, r.id)) " +
+        s"FROM $rows l JOIN $rows r ON l.k = r.k"
+      val (found, spilled) = run(session, sql)
+      assertEquals(found, ofSpark(session, sql))
+      assert(spilled.exists(_ > 100000), s"$spilled bytes spilled")
+    }
+  }
+
   for (encrypted <- Seq("false", "true"))
     test(s"what is spilled shows on disk unless Spark encrypts its files: $encrypted") {
       val folder = Files.createTempDirectory("plait").toString
