@@ -300,6 +300,21 @@ class RowsAndKeysLaws extends munit.FunSuite {
     assertEquals(manager.cleanUpAllAllocatedMemory(), 0L)
   }
 
+  test("an index that is small asks for little, whatever Spark's pages are") {
+    var mostAsked = 0L
+    val manager = new TaskMemoryManager(unified(offHeap = false, 64L << 20), 0) {
+      override def acquireExecutionMemory(required: Long, consumer: MemoryConsumer): Long = {
+        mostAsked = math.max(mostAsked, required)
+        super.acquireExecutionMemory(required, consumer)
+      }
+    }
+    assert(manager.pageSizeBytes >= (1L << 20))
+    val index = new TaskIndexMemory(manager)
+    index.add(2000)
+    assert(mostAsked > 0 && mostAsked <= (512L << 10), s"$mostAsked bytes")
+    index.clear()
+  }
+
   test("the keys that Spark's shuffle sends to one task do not crowd the table") {
     for (
       (table, key) <- Seq(

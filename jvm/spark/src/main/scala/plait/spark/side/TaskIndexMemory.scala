@@ -16,8 +16,9 @@ import plait.join.IndexMemory
   *
   * Conventions:
   *   1. Spark is asked for some of it at a time, a 16th of all.
-  *   2. It leaves four of Spark's pages to others: those of the rows at hand do not go to disk, and an operator above
-  *      the join may need one to begin with.
+  *   2. It leaves as much as it takes to others, up to four of Spark's pages: those of the rows at hand do not go to
+  *      disk, and an operator above the join may need one to begin with. Not all four from the start: to ask for them
+  *      may drop what is cached.
   *   3. An index for which there is no room stands on the heap all the same, as the rows that it names could not be
   *      joined without it; the log says so.
   *   4. It is on the heap, where pages may lie elsewhere.
@@ -28,7 +29,6 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
     with Logging {
   import TaskIndexMemory._
 
-  private val others = 4 * memory.pageSizeBytes
   private var total = 0L
   // What is counted lies between these until Spark is told again.
   private var least = 0L
@@ -45,6 +45,7 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
 
   private def ask(): Unit = {
     val wanted = total + step - getUsed
+    val others = math.min(4 * memory.pageSizeBytes, math.max(4 * Step, total))
     val granted = acquireMemory(wanted + others)
     if (granted == wanted + others) {
       freeMemory(others)
