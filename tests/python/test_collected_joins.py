@@ -229,3 +229,63 @@ def test_partitions_that_a_broadcast_prunes_are_still_pruned(
     finally:
         spark.sql("DROP TABLE IF EXISTS fact")
         spark.sql("DROP TABLE IF EXISTS dim")
+
+
+# By what is known beforehand the ranges that are left are as many as before.
+SEEN_TO_BE_SMALL = {"spark.sql.autoBroadcastJoinThreshold": "6KB"}
+FEW_RANGES = KEYED.replace("JOIN ranges", "JOIN (SELECT * FROM ranges WHERE id % 10 = 3) ranges")
+
+
+def test_a_side_that_is_seen_to_be_small_when_it_is_shuffled_is_collected(
+    spark: SparkSession,
+) -> None:
+    with settings(spark, SEEN_TO_BE_SMALL):
+        df = spark.sql(FEW_RANGES)
+        assert nodes(df) == ["SymmetricHashJoin"]
+        rows = answer(df)
+        assert nodes(df) == ["CollectedJoin"]
+    assert rows == rows_of_spark(spark, FEW_RANGES)
+
+
+def test_a_side_that_is_seen_to_be_small_is_left_to_spark_where_few_rows_share_a_key(
+    spark: SparkSession,
+) -> None:
+    query = FEW_RANGES.replace("points.k = ranges.k", "points.id = ranges.id")
+    with settings(spark, SEEN_TO_BE_SMALL):
+        df = spark.sql(query)
+        assert nodes(df) == ["SymmetricHashJoin"]
+        rows = answer(df)
+        assert nodes(df) == ["BroadcastHashJoin"]
+        assert str(plait.explain(df)).endswith("[FEW_PARTNERS]")
+    assert rows == rows_of_spark(spark, query)
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        {"spark.plait.join.strategy": "always"},
+        {"spark.sql.adaptive.autoBroadcastJoinThreshold": "-1"},
+    ],
+)
+def test_a_side_that_is_seen_to_be_small_stays_dealt_by_key_where_that_is_asked_for(
+    spark: SparkSession, keep: dict[str, str]
+) -> None:
+    with settings(spark, SEEN_TO_BE_SMALL | keep):
+        df = spark.sql(FEW_RANGES)
+        rows = answer(df)
+        assert nodes(df) == ["SymmetricHashJoin"]
+    assert rows == rows_of_spark(spark, FEW_RANGES)
+
+
+@pytest.mark.parametrize(
+    "join", ["LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
+)
+@pytest.mark.parametrize("partitions", [1, 4, 40])
+def test_each_type_gives_the_rows_of_spark_with_a_side_that_is_seen_to_be_small(
+    spark: SparkSession, join: str, partitions: int
+) -> None:
+    query = FEW_RANGES.replace(" JOIN", f" {join}", 1)
+    if "SEMI" in join or "ANTI" in join:
+        query = query.replace(", ranges.id", "")
+    with settings(spark, SEEN_TO_BE_SMALL | {"spark.sql.shuffle.partitions": partitions}):
+        assert answer(spark.sql(query)) == rows_of_spark(spark, query)

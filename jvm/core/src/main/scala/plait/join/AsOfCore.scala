@@ -47,7 +47,8 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
     store: SortableRowStore[R],
     precedence: Comparator[_ >: R],
     keeping: Keeping,
-    leaving: Leaving
+    leaving: Leaving,
+    index: IndexMemory = IndexMemory.Uncounted
 ) {
   private val isAloud = leaving eq Leaving.Aloud
   private var runs = new Array[Candidates](16)
@@ -55,9 +56,9 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
   private var slot = 0
 
   // With AllInReach: for each row held, in the sequence in which they came, the number of its key.
-  private val arrivals = new LongQueue
+  private val arrivals = new LongQueue(index)
   // Handles of rows that nobody picked and nobody will.
-  private val leavers = new LongQueue
+  private val leavers = new LongQueue(index)
   private var isFinished = false
   private var finishedRuns = 0
   // The row that was given last, to be freed, or -1.
@@ -165,9 +166,12 @@ final class AsOfCore[Q, R >: Null <: AnyRef](
     }
 
   private def runOf(group: KeyGroup): Candidates = {
-    if (group.number >= runs.length)
-      runs = java.util.Arrays.copyOf(runs, math.max(group.number + 1, runs.length * 2))
-    if (runs(group.number) == null) runs(group.number) = new Candidates
+    if (group.number >= runs.length) {
+      val length = math.max(group.number + 1, runs.length * 2)
+      index.add(4L * (length - runs.length))
+      runs = java.util.Arrays.copyOf(runs, length)
+    }
+    if (runs(group.number) == null) runs(group.number) = new Candidates(index)
     runs(group.number)
   }
 }

@@ -18,13 +18,14 @@ import java.util.Comparator
   *   2. Handles are not negative. An entry is a handle, or its complement if the row is picked.
   *   3. Rows of near-unique keys cost two arrays of one.
   */
-final private[join] class Candidates {
+final private[join] class Candidates(index: IndexMemory = IndexMemory.Uncounted) {
   private var entries = new Array[Long](1)
   private var ranks = new Array[Long](1)
   private var first = 0
   private var end = 0
   // May the rows of the last rank stand in another sequence than theirs?
   private var isUnsettled = false
+  index.add(Candidates.OwnBytes + Candidates.SlotBytes)
 
   def from: Int = first
   def until: Int = end
@@ -117,7 +118,10 @@ final private[join] class Candidates {
   private def makeRoom(): Unit = {
     val (toEntries, toRanks) =
       if (first > end / 2) (entries, ranks)
-      else (new Array[Long](entries.length * 2), new Array[Long](entries.length * 2))
+      else {
+        index.add(Candidates.SlotBytes * entries.length)
+        (new Array[Long](entries.length * 2), new Array[Long](entries.length * 2))
+      }
     System.arraycopy(entries, first, toEntries, 0, end - first)
     System.arraycopy(ranks, first, toRanks, 0, end - first)
     entries = toEntries
@@ -128,6 +132,10 @@ final private[join] class Candidates {
 }
 
 private[join] object Candidates {
+  // A rank and an entry.
+  private val SlotBytes = 16L
+  private val OwnBytes = 40 + 2 * IndexMemory.ArrayHead
+
   def isPicked(entry: Long): Boolean = entry < 0
   def handleOf(entry: Long): Long = if (entry < 0) ~entry else entry
 

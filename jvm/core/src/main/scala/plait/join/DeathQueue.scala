@@ -11,7 +11,7 @@ package plait.join
   * add ends 5, 9, 7, 9      ring 5 9 9     heap 7      taken: 5, 7, 9, 9
   * }}}
   */
-final class DeathQueue {
+final class DeathQueue(index: IndexMemory = IndexMemory.Uncounted) {
   // The ring holds [head, head + count) modulo its length, which is a power of two.
   private var ringEnds = new Array[Long](DeathQueue.InitialCapacity)
   private var ringEntries = new Array[Int](DeathQueue.InitialCapacity)
@@ -54,6 +54,7 @@ final class DeathQueue {
 
   private def widenRing(): Unit = {
     val size = ringEnds.length
+    index.add(DeathQueue.SlotBytes * size)
     val ends = new Array[Long](size * 2)
     val entries = new Array[Int](size * 2)
     System.arraycopy(ringEnds, head, ends, 0, size - head)
@@ -67,6 +68,7 @@ final class DeathQueue {
 
   private def push(end: Long, entry: Int): Unit = {
     if (heapSize == heapEnds.length) {
+      index.add(DeathQueue.SlotBytes * heapSize)
       heapEnds = java.util.Arrays.copyOf(heapEnds, heapSize * 2)
       heapEntries = java.util.Arrays.copyOf(heapEntries, heapSize * 2)
     }
@@ -110,4 +112,6 @@ final class DeathQueue {
 
 object DeathQueue {
   private val InitialCapacity = 16
+  // An end and an entry.
+  private val SlotBytes = 12L
 }

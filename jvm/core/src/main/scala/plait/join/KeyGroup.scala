@@ -12,7 +12,7 @@ import plait.Side
   * Of near-unique keys most have one row a side, which costs no more than its number here; a run is
   * made for the second row of a side, and kept for as long as the group is.
   */
-class KeyGroup {
+class KeyGroup(index: IndexMemory = IndexMemory.Uncounted) {
 
   /** Which one it is in the sequence of its table's keys, if none has left. */
   final var number: Int = 0
@@ -20,6 +20,11 @@ class KeyGroup {
   private var right = KeyGroup.None
   private var leftRun: Run = _
   private var rightRun: Run = _
+
+  /** What its runs take of the heap. */
+  final def runBytes: Long =
+    (if (leftRun == null) 0L else leftRun.heapBytes) + (if (rightRun == null) 0L
+                                                        else rightRun.heapBytes)
 
   final def isEmpty: Boolean = left == KeyGroup.None && right == KeyGroup.None
 
@@ -57,7 +62,9 @@ class KeyGroup {
     }
 
   private def runFor(side: Side): Run = {
-    if (run(side) == null) { if (side eq Side.Left) leftRun = new Run else rightRun = new Run }
+    if (run(side) == null) {
+      if (side eq Side.Left) leftRun = new Run(index) else rightRun = new Run(index)
+    }
     run(side)
   }
 

@@ -7,7 +7,7 @@ package plait.join
   * append 5, 7, 9        head 5, last 9        removeHead 5        removeLast 9        head and last 7
   * }}}
   */
-final private[join] class LongQueue {
+final private[join] class LongQueue(index: IndexMemory = IndexMemory.Uncounted) {
   // Holds [start, start + count) modulo its length, which is a power of two.
   private var ring = new Array[Long](2)
   private var start = 0
@@ -39,6 +39,7 @@ final private[join] class LongQueue {
   }
 
   private def widen(): Unit = {
+    index.add(8L * ring.length)
     val wide = new Array[Long](ring.length * 2)
     System.arraycopy(ring, start, wide, 0, count - start)
     System.arraycopy(ring, 0, wide, count - start, start)

@@ -19,7 +19,8 @@ import plait.Side
 final class MemoryRowBuffer[R >: Null <: AnyRef](
     side: Side,
     keys: KeyTable[_, KeyGroup],
-    store: RowStore[R]
+    store: RowStore[R],
+    index: IndexMemory = IndexMemory.Uncounted
 ) extends RowBuffer[KeyGroup, R] {
   private var ranks = new Array[Long](MemoryRowBuffer.InitialCapacity)
   private var handles = new Array[Long](MemoryRowBuffer.InitialCapacity)
@@ -31,7 +32,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var freeCount = 0
   private var used = 0
   private var rows = 0L
-  private val dying = new DeathQueue
+  private val dying = new DeathQueue(index)
 
   // The probe under way: a sole row, or slots [slot, run.until) of its run, are still to be looked at.
   private var sole = KeyGroup.None
@@ -48,6 +49,8 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var leaving = KeyGroup.None
   // How far `takeUnmatchedOfAll` has come.
   private var taken = 0
+
+  index.add(MemoryRowBuffer.EntryBytes * ranks.length)
 
   def size: Long = rows
 
@@ -177,6 +180,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
     rows = 0
     used = 0
     // Nothing comes any more: what named the rows goes with them.
+    index.add(-MemoryRowBuffer.NamedBytes * ranks.length)
     ranks = Array.emptyLongArray
     handles = Array.emptyLongArray
     groups = new Array[KeyGroup](0)
@@ -216,6 +220,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
 
   private def widen(): Unit = {
     val capacity = ranks.length * 2
+    index.add(MemoryRowBuffer.EntryBytes * ranks.length)
     ranks = java.util.Arrays.copyOf(ranks, capacity)
     handles = java.util.Arrays.copyOf(handles, capacity)
     groups = java.util.Arrays.copyOf(groups, capacity)
@@ -227,4 +232,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
 
 object MemoryRowBuffer {
   private val InitialCapacity = 64
+  // Of an entry its rank, handle and group; and with `free` and its two marks.
+  private val NamedBytes = 20L
+  private val EntryBytes = NamedBytes + 6
 }

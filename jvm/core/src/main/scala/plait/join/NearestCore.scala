@@ -41,7 +41,8 @@ final class NearestCore[Q, L >: Null <: AnyRef, R >: Null <: AnyRef, D](
     precedence: Comparator[_ >: R],
     pairing: Pairing[L, R, D],
     keeping: Keeping,
-    leaving: Leaving
+    leaving: Leaving,
+    index: IndexMemory = IndexMemory.Uncounted
 ) {
   import NearestCore._
 
@@ -53,10 +54,10 @@ final class NearestCore[Q, L >: Null <: AnyRef, R >: Null <: AnyRef, D](
   private var isFinished = false
   private var finishedKeys = 0
   // In the sequence in which they came, the keys of right rows held, and of left rows that wait or waited.
-  private val arrivals = new LongQueue
-  private val waiters = new LongQueue
+  private val arrivals = new LongQueue(index)
+  private val waiters = new LongQueue(index)
   // Handles of rows that nobody picked and nobody will.
-  private val leavers = new LongQueue
+  private val leavers = new LongQueue(index)
   private var handedOut = -1L
   private var resolvedHandle = -1L
   private var pickedSlot = -1
@@ -291,8 +292,13 @@ final class NearestCore[Q, L >: Null <: AnyRef, R >: Null <: AnyRef, D](
   private def atKey(key: Q): AtKey = {
     val group = keys.claim(key)
     // Invariant: keys are numbered in sequence, and the buffer has those before.
-    while (all.size <= group.number) all += new AtKey(all.size)
+    while (all.size <= group.number) all += newKey()
     all(group.number)
+  }
+
+  private def newKey(): AtKey = {
+    index.add(KeyBytes)
+    new AtKey(all.size, index)
   }
 }
 
@@ -302,13 +308,16 @@ object NearestCore {
   final private val Missing = -1
   final private val Unknown = -2
 
+  // With two short queues, and its place among all.
+  private val KeyBytes = 184L
+
   /** The rows of one key: candidates, and left rows that wait, each with the position of the first
     * candidate beyond it.
     */
-  final private class AtKey(val number: Int) {
-    val rights = new Candidates
-    val waiting = new LongQueue
-    val bounds = new LongQueue
+  final private class AtKey(val number: Int, index: IndexMemory) {
+    val rights = new Candidates(index)
+    val waiting = new LongQueue(index)
+    val bounds = new LongQueue(index)
     var removed = 0L
 
     /** So many of the first of this key's numbers in `waiters` are of rows that are resolved. */

@@ -12,7 +12,7 @@ package plait.join
   * Invariants: `ranks` never falls in `[from, until)`; the first slot is no hole; holes are less than
   * half of a long run.
   */
-final class Run {
+final class Run(index: IndexMemory = IndexMemory.Uncounted) {
   private var ranks = new Array[Long](Run.InitialCapacity)
   private var entries = new Array[Int](Run.InitialCapacity)
   private var first = 0
@@ -20,6 +20,10 @@ final class Run {
   private var holes = 0
   // Where an entry was taken out last. Slots move, so it is no more than a guess.
   private var near = 0
+  index.add(heapBytes)
+
+  /** What it takes of the heap. */
+  def heapBytes: Long = Run.OwnBytes + Run.SlotBytes * ranks.length
 
   def from: Int = first
   def until: Int = end
@@ -111,6 +115,7 @@ final class Run {
     if (first + holes >= end / 2) compact()
     else {
       val wider = end * 2
+      index.add(Run.SlotBytes * (wider - ranks.length))
       ranks = java.util.Arrays.copyOf(ranks, wider)
       entries = java.util.Arrays.copyOf(entries, wider)
     }
@@ -133,6 +138,7 @@ final class Run {
   }
 
   private def allocate(capacity: Int): Unit = {
+    index.add(Run.SlotBytes * (capacity - ranks.length))
     ranks = new Array[Long](capacity)
     entries = new Array[Int](capacity)
   }
@@ -142,4 +148,7 @@ object Run {
   val Hole: Int = -1
   private val InitialCapacity = 4
   private val LargestKept = 1024
+  // A rank and an entry.
+  private val SlotBytes = 12L
+  private val OwnBytes = 40 + 2 * IndexMemory.ArrayHead
 }

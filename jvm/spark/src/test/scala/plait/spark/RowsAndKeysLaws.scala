@@ -3,13 +3,14 @@
 package plait.spark
 
 import java.io.File
+import java.nio.file.Files
 
 import scala.collection.mutable
 import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import org.apache.spark.SparkConf
-import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
+import org.apache.spark.memory.{MemoryConsumer, TaskMemoryManager, UnifiedMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   AttributeSeq,
@@ -21,52 +22,81 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
+import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.unsafe.types.UTF8String
 
-import plait.join.KeyGroup
+import plait.Side
+import plait.join.{IndexMemory, KeyGroup}
 import plait.spark.side.{
   HashKeyTable,
   PagedRowStore,
   RowKey,
   RowKeyTable,
   SideReader,
+  SpillFile,
+  SpillSeal,
   SpillTarget,
+  TaskIndexMemory,
   WholeKeyTable
 }
 
 class RowsAndKeysLaws extends munit.FunSuite {
   override val munitTimeout: Duration = Duration(1, "h")
 
-  private def memory(offHeap: Boolean = false, most: Long = 64L << 20): TaskMemoryManager = {
+  private def memory(offHeap: Boolean = false, most: Long = 64L << 20): TaskMemoryManager =
+    new TaskMemoryManager(unified(offHeap, most), 0)
+
+  private def unified(offHeap: Boolean, most: Long) = {
     val conf = new SparkConf()
       .set("spark.memory.offHeap.enabled", offHeap.toString)
       .set("spark.memory.fraction", "0.5")
       .set("spark.testing.memory", (2 * most).toString)
       .set("spark.testing.reservedMemory", "0")
     if (offHeap) conf.set("spark.memory.offHeap.size", most.toString)
-    new TaskMemoryManager(UnifiedMemoryManager(conf, 1), 0)
+    UnifiedMemoryManager(conf, 1)
   }
 
-  private class Target extends SpillTarget {
+  private class Target(seal: Option[SpillSeal] = None) extends SpillTarget {
     val file: File = File.createTempFile("plait", "spill")
     var bytes = 0L
-    override def newFile(): Option[File] = Some(file)
+    override def newFile(): SpillFile = new SpillFile(file, seal)
     override def count(more: Long): Unit = bytes += more
+  }
+
+  /** Refuses, as Spark does, what goes beyond its table of pages, of which this one has so many. */
+  private class TableOf(most: Int)
+      extends TaskMemoryManager(unified(offHeap = false, 64L << 20), 0) {
+    var pages = 0
+    override def allocatePage(size: Long, consumer: MemoryConsumer): MemoryBlock = {
+      if (pages == most) throw new IllegalStateException(s"a maximum of $most pages")
+      pages += 1
+      super.allocatePage(size, consumer)
+    }
+    override def freePage(page: MemoryBlock, consumer: MemoryConsumer): Unit = {
+      pages -= 1
+      super.freePage(page, consumer)
+    }
   }
 
   private def store(manager: TaskMemoryManager, fields: Int) =
     new PagedRowStore(manager, fields, new Target)
 
+  private def seal = new SpillSeal(Array.tabulate[Byte](16)(_.toByte))
+
   private val modes = for {
     (mode, offHeap) <- Seq("on heap" -> false, "off heap" -> true)
-    (room, most) <- Seq("in memory" -> (64L << 20), "mostly on disk" -> (1L << 19))
-  } yield (s"$mode, $room", offHeap, most)
+    (room, most, seal) <- Seq(
+      ("in memory", 64L << 20, None),
+      ("mostly on disk", 1L << 19, None),
+      ("mostly on disk, encrypted", 1L << 19, Some(seal))
+    )
+  } yield (s"$mode, $room", offHeap, most, seal)
 
-  for ((mode, offHeap, most) <- modes)
+  for ((mode, offHeap, most, seal) <- modes)
     test(s"what was put is what one gets, through frees in any sequence ($mode)") {
       val random = new Random(7)
       val manager = memory(offHeap, most)
-      val target = new Target
+      val target = new Target(seal)
       val store = new PagedRowStore(manager, 2, target)
       val row = Rows.of(LongType, BinaryType)
       val live = mutable.Map.empty[Long, UnsafeRow]
@@ -90,6 +120,65 @@ class RowsAndKeysLaws extends munit.FunSuite {
       assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")
       assert(target.bytes == 0 || !target.file.exists, "the file was left behind")
     }
+
+  test("a store with as many pages as it may have spills, though there is memory") {
+    val most = 8
+    val manager = new TableOf(most)
+    val target = new Target
+    val store = new PagedRowStore(manager, 2, target, most)
+    val row = Rows.of(LongType, BinaryType)
+    val handles = Seq.tabulate(1000)(n => store.put(row(Seq(n.toLong, new Array[Byte](20000)))))
+    assert(target.bytes > 10000000, s"${target.bytes} bytes spilled")
+    assertEquals(handles.map(store.get(_).getLong(0)), Seq.tabulate(1000)(_.toLong))
+    store.clear()
+    assertEquals(manager.pages, 0)
+  }
+
+  test("pages that are encrypted do not show in the file, nor that two of them are equal") {
+    val file = new Target().file
+    val spilled = new SpillFile(file, Some(seal))
+    val page = MemoryBlock.fromLongArray(Array.fill(1 << 16)(0x2020202020202020L))
+    spilled.write(page): Unit
+    val place = spilled.write(page)
+    def blocks = Files.readAllBytes(file.toPath).take(1 << 19).grouped(16).map(_.toSeq).toSeq
+    val first = blocks
+    assertEquals(first.toSet.size, first.size)
+    spilled.free(place, page.size)
+    assertEquals(spilled.write(page), place)
+    val both =
+      Files.readAllBytes(file.toPath).grouped(16).map(_.toSeq).filter(_.exists(_ != 0)).toSeq
+    assertEquals(both.toSet.size, both.size)
+    spilled.close()
+  }
+
+  test("bytes are the same again, from whichever block on they are read") {
+    val random = new Random(3)
+    val plain = new Array[Byte](100000)
+    random.nextBytes(plain)
+    // The number of the first block is one before that where nearly all of its bytes change.
+    val start = Array.fill[Byte](16)(-1).updated(0, 7.toByte).updated(15, -2.toByte)
+    val hidden = plain.clone()
+    seal.turn(start, 0, hidden, hidden.length)
+    assertNotEquals(hidden.toSeq, plain.toSeq)
+    for (_ <- 1 to 500) {
+      val from = random.nextInt(plain.length / 16) * 16
+      val part = hidden.slice(from, from + 1 + random.nextInt(300))
+      seal.turn(start, from.toLong, part, part.length)
+      assertEquals(part.toSeq, plain.slice(from, from + part.length).toSeq)
+    }
+  }
+
+  test("the place of a large page in the file is used again") {
+    val file = new Target().file
+    val spilled = new SpillFile(file, None)
+    def page(size: Long) = MemoryBlock.fromLongArray(new Array[Long]((size / 8).toInt))
+    for (_ <- 1 to 10; size <- Seq(64L << 10, 1L << 20, (1L << 20) + 8, 4L << 20)) {
+      val place = spilled.write(page(size))
+      spilled.free(place, size)
+    }
+    assert(file.length <= (7L << 20), s"${file.length} bytes")
+    spilled.close()
+  }
 
   test("rows that die in the sequence in which they came need few pages") {
     val manager = memory()
@@ -148,6 +237,83 @@ class RowsAndKeysLaws extends munit.FunSuite {
         assertEquals(keys.size, claimed.size)
       }
     }
+
+  for (
+    (what, make, key) <- Seq[(String, IndexMemory => HashKeyTable, Int => SideReader)](
+      ("rows", new RowKeyTable(_), reader(columns: _*)),
+      ("longs", new WholeKeyTable(_), reader(columns(1)))
+    )
+  )
+    test(
+      s"keys that come and go are counted while they are there, and with them their runs ($what)"
+    ) {
+      val counted = new Counted
+      val keys = make(counted)
+      def fill(): Unit = for (id <- 0 until 5000) {
+        val group = keys.claim(key(id))
+        // Two rows of a side make a run, of 120 bytes.
+        for (entry <- 0 to 1) group.insert(Side.Left, entry, Array(1L, 2L))
+      }
+      def empty(): Unit = for (id <- 0 until 5000) {
+        val group = keys.find(key(id))
+        for (entry <- 0 to 1) group.remove(Side.Left, entry, entry + 1L)
+        keys.release(group)
+      }
+      fill()
+      val first = counted.bytes
+      assert(first >= 5000 * (48 + 120) && first < 5000 * (48 + 120 + 120), s"$first bytes")
+      empty()
+      // 1,024 groups and the slots are kept.
+      assert(counted.bytes < first / 2, s"${counted.bytes} of $first bytes")
+      fill()
+      assert(counted.bytes < first * 11 / 10, s"${counted.bytes} bytes, after $first")
+      keys.clear()
+      assertEquals(counted.bytes, 0L)
+    }
+
+  private class Counted extends IndexMemory {
+    var bytes = 0L
+    override def add(more: Long): Unit = bytes += more
+  }
+
+  test("rows go to disk to make room for the index, which leaves four pages to others") {
+    val manager = memory(most = 8L << 20)
+    val target = new Target
+    val store = new PagedRowStore(manager, 2, target)
+    val row = Rows.of(LongType, BinaryType)(Seq(1L, new Array[Byte](1000)))
+    for (_ <- 1 to 6000) store.put(row)
+    assertEquals(target.bytes, 0L)
+    val index = new TaskIndexMemory(manager)
+    val others = 4 * manager.pageSizeBytes
+    for (_ <- 1 to 300) index.add(10000)
+    assert(target.bytes > 0)
+    assert(index.getUsed >= index.size, s"${index.getUsed} of ${index.size} bytes")
+    // More than there is: what Spark does not grant is taken all the same.
+    for (_ <- 1 to 3000) index.add(10000)
+    assertEquals(index.size, 33000000L)
+    assert(index.getUsed <= (8L << 20) - others, s"${index.getUsed} bytes")
+    for (_ <- 1 to 6000) store.put(row)
+    index.add(-33000000L)
+    assert(index.getUsed <= (1L << 20), s"${index.getUsed} bytes for nothing")
+    store.clear()
+    index.clear()
+    assertEquals(manager.cleanUpAllAllocatedMemory(), 0L)
+  }
+
+  test("an index that is small asks for little, whatever Spark's pages are") {
+    var mostAsked = 0L
+    val manager = new TaskMemoryManager(unified(offHeap = false, 64L << 20), 0) {
+      override def acquireExecutionMemory(required: Long, consumer: MemoryConsumer): Long = {
+        mostAsked = math.max(mostAsked, required)
+        super.acquireExecutionMemory(required, consumer)
+      }
+    }
+    assert(manager.pageSizeBytes >= (1L << 20))
+    val index = new TaskIndexMemory(manager)
+    index.add(2000)
+    assert(mostAsked > 0 && mostAsked <= (512L << 10), s"$mostAsked bytes")
+    index.clear()
+  }
 
   test("the keys that Spark's shuffle sends to one task do not crowd the table") {
     for (

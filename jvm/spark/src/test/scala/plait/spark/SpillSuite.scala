@@ -2,6 +2,9 @@
 // Oracle: joins whose rows do not fit in memory, against Spark's own join.
 package plait.spark
 
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.nio.file.{Files, Paths}
+
 import scala.collection.mutable
 import scala.concurrent.duration.Duration
 
@@ -27,9 +30,9 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       s"FROM ${table("l")} $joinType JOIN ${table("r")} ON l.k = r.k $condition"
   }
 
-  private def inLittleMemory[A](offHeap: Boolean)(body: SparkSession => A): A = {
+  private def inLittleMemory[A](settings: (String, String)*)(body: SparkSession => A): A = {
     SparkSession.getDefaultSession.foreach(_.stop())
-    val session = SparkSession
+    val builder = SparkSession
       .builder()
       .master("local[1]")
       .config("spark.ui.enabled", "false")
@@ -38,10 +41,9 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       .config("spark.buffer.pageSize", "64k")
       .config("spark.testing.memory", "3000000")
       .config("spark.testing.reservedMemory", "0")
-      .config("spark.memory.offHeap.enabled", offHeap.toString)
-      .config("spark.memory.offHeap.size", "1800000")
       .config(PlaitConf.PlanningOnError, "fail")
-      .getOrCreate()
+    val session =
+      settings.foldLeft(builder) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
     try body(session)
     finally session.stop()
   }
@@ -66,11 +68,15 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
 
   private val types = Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
 
-  for (mode <- Seq("on heap" -> false, "off heap" -> true))
+  private val onHeap = Seq("spark.memory.offHeap.enabled" -> "false")
+  private val offHeap =
+    Seq("spark.memory.offHeap.enabled" -> "true", "spark.memory.offHeap.size" -> "1800000")
+
+  for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
     test(
-      s"rows held that do not fit go to disk, and each type gives the rows of Spark's (${mode._1})"
+      s"rows held that do not fit go to disk, and each type gives the rows of Spark's ($mode)"
     ) {
-      inLittleMemory(mode._2) { session =>
+      inLittleMemory(settings: _*) { session =>
         val cases = types.map(query(_, never)) :+ query("INNER", "")
         for (sql <- cases) {
           val (rows, spilled) = run(session, sql)
@@ -79,4 +85,51 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
         }
       }
     }
+
+  test("rows that would fit go to disk to make room for their index") {
+    inLittleMemory(onHeap: _*) { session =>
+      // 40 bytes a row, and some 60 for its entry, its run and its key: of 1.8 MB rows take 1 MB.
+      val rows = "(SELECT id, id % 6000 AS k FROM range(13000))"
+      val sql = "SELECT /*+ SYMMETRIC_HASH(l, r) */ count(*), sum(hash(l.id, r.id)) " +
+        s"FROM $rows l JOIN $rows r ON l.k = r.k"
+      val (found, spilled) = run(session, sql)
+      assertEquals(found, ofSpark(session, sql))
+      assert(spilled.exists(_ > 100000), s"$spilled bytes spilled")
+    }
+  }
+
+  for (encrypted <- Seq("false", "true"))
+    test(s"what is spilled shows on disk unless Spark encrypts its files: $encrypted") {
+      val folder = Files.createTempDirectory("plait").toString
+      val settings = onHeap ++ Seq(
+        "spark.io.encryption.enabled" -> encrypted,
+        "spark.local.dir" -> folder
+      )
+      inLittleMemory(settings: _*) { session =>
+        session.udf.register(
+          "plain",
+          (id: Long) => if (id % 1999 == 0) SpillSuite.plain(folder) else 0L
+        )
+        val sql = query("INNER", never)
+        val (rows, spilled) = run(session, sql)
+        assertEquals(rows, expected.getOrElseUpdate(sql, ofSpark(session, sql)))
+        assert(spilled.exists(_ > 100000), s"$spilled bytes spilled")
+        val looking = sql.replace("count(*)", "max(plain(l.id))")
+        assertEquals(run(session, looking)._1.head.getLong(0) > 0, encrypted == "false")
+      }
+    }
+}
+
+private object SpillSuite {
+
+  /** Of the files below a folder those that show a payload as it is; Spark's shuffle compresses its own. */
+  def plain(folder: String): Long = {
+    val files = Files.walk(Paths.get(folder))
+    try
+      files
+        .filter(Files.isRegularFile(_))
+        .filter(file => new String(Files.readAllBytes(file), ISO_8859_1).contains("x" * 200))
+        .count()
+    finally files.close()
+  }
 }

@@ -141,11 +141,13 @@ final class SymmetricHashJoinTask(
 
   override def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
     val context = TaskContext.get()
-    val keys = HashKeyTable.of(KeyForm.of(sides.left.keys))
+    val index = new TaskIndexMemory(TaskMemory.of(context))
+    val keys = HashKeyTable.of(KeyForm.of(sides.left.keys), index)
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
     val stores =
       sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
-    val buffers = BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side)))
+    val buffers =
+      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side), index))
     val roles = JoinOutput.roles(joinType).get
     val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
     val pairs = new SymmetricHashJoinPairs(
@@ -161,6 +163,7 @@ final class SymmetricHashJoinTask(
     context.addTaskCompletionListener[Unit] { _ =>
       count(core, pairs)
       Side.both.foreach(stores(_).clear())
+      index.clear()
     }
     pairs
   }

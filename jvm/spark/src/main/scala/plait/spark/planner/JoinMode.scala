@@ -5,11 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruning
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.{BroadcastPartitioning, IdentityBroadcastMode}
-import org.apache.spark.sql.execution.adaptive.{
-  BroadcastQueryStageExec,
-  LogicalQueryStage,
-  ShuffleQueryStageExec
-}
+import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.joins.HashedRelationBroadcastMode
 import org.apache.spark.sql.execution.joins.plait.BroadcastRelation
 import org.apache.spark.sql.internal.SQLConf
@@ -41,14 +37,15 @@ object JoinMode extends JoinSelectionHelper {
   /** {{{
     * no key        one side is small                            Collected
     *               none is, and RangeSplit gave it no key       Gathered, unless the pairs are few
-    * a key         no side is small, or both are dealt already  Partitioned
+    * a key         no side is small                             Partitioned
     *               one is small, by adaptive execution          Spark's broadcast join first; once it
     *                                                            is broadcast its keys are counted:
     *                                                            many rows a key: Collected
     *               one is small, else                           Collected
     * }}}
     *
-    * Small is what Spark would broadcast, by its hint or its size; `always` deals by key for all that.
+    * Small is what Spark would broadcast, by its hint or its size; `always` deals by key for all that. Of a side that
+    * adaptive execution has shuffled the size is the one that was seen: what the shuffle wrote is broadcast from there.
     */
   def of(
       join: JoinToPlan,
@@ -57,8 +54,6 @@ object JoinMode extends JoinSelectionHelper {
   ): Either[WhyNot, JoinMode] =
     Side.both.flatMap(side => broadcastOf(join.children(side)).map(side -> _)) match {
       case Seq((side, stage)) => ofStage(join, side, stage)
-      case _ if Side.both.exists(side => isShuffled(join.children(side))) && join.hasKeys =>
-        Right(Partitioned)
       case _ => ofSizes(join, choice, conf)
     }
 
@@ -144,10 +139,5 @@ object JoinMode extends JoinSelectionHelper {
   private def broadcastOf(plan: LogicalPlan): Option[BroadcastQueryStageExec] = plan match {
     case LogicalQueryStage(_, stage: BroadcastQueryStageExec) => Some(stage)
     case _ => None
-  }
-
-  private def isShuffled(plan: LogicalPlan): Boolean = plan match {
-    case LogicalQueryStage(_, _: ShuffleQueryStageExec) => true
-    case _ => false
   }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.TaskMemory
 
-import plait.join.{AsOfCore, Keeping, NearestCore}
+import plait.join.{AsOfCore, IndexMemory, Keeping, NearestCore}
 import plait.spark.translate.{BestMatch, MatchDirection}
 import plait.{BySide, Side}
 
@@ -38,19 +38,23 @@ final class AsOfJoinTask(
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
     val stores =
       sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
+    val index = new TaskIndexMemory(TaskMemory.of(context))
     val compiled = PairConditions.compiled(conditions, sides.map(_.output), context.partitionId())
     val sorts = sides.map(s => new RankSort(s.ranks.head, s.output, metrics))
     val sorted = BySide.make { side =>
       around(side, if (sides(side).isSortedHere) sorts(side).sorted(inputs(side)) else inputs(side))
     }
-    val release = () =>
+    val release = () => {
       Side.both.foreach { side =>
         stores(side).clear()
         sorts(side).release()
       }
+      index.clear()
+    }
     val rows =
-      if (best.direction == MatchDirection.Nearest) nearest(sorted, stores, compiled, release)
-      else toOneSide(sorted, stores.right, compiled, release)
+      if (best.direction == MatchDirection.Nearest)
+        nearest(sorted, stores, index, compiled, release)
+      else toOneSide(sorted, stores.right, index, compiled, release)
     context.addTaskCompletionListener[Unit] { _ =>
       metrics(JoinMetrics.OutputRows) += rows.rowsOut
       for (side <- Side.both) metrics(JoinMetrics.rowsIn(side)) += rows.rowsIn(side)
@@ -63,13 +67,21 @@ final class AsOfJoinTask(
   private def toOneSide(
       inputs: BySide[HomedRows],
       store: PagedRowStore,
+      index: IndexMemory,
       compiled: PairConditions[PairConditions.Test],
       release: () => Unit
   ): JoinRows = new AsOfJoinIterator(
     inputs,
     readers,
     pace,
-    new AsOfCore[SideReader, UnsafeRow](keys, store, precedence, keeping, roles.right.leaves),
+    new AsOfCore[SideReader, UnsafeRow](
+      keys(index),
+      store,
+      precedence,
+      keeping,
+      roles.right.leaves,
+      index
+    ),
     roles,
     compiled,
     JoinOutput.of(joinType, sides.map(_.output)),
@@ -79,18 +91,20 @@ final class AsOfJoinTask(
   private def nearest(
       inputs: BySide[HomedRows],
       stores: BySide[PagedRowStore],
+      index: IndexMemory,
       compiled: PairConditions[PairConditions.Test],
       release: () => Unit
   ): JoinRows = {
     val distance = MatchDistance.of(best, sides.map(_.output))
     val core = new NearestCore[SideReader, UnsafeRow, UnsafeRow, distance.Distance](
-      keys,
+      keys(index),
       stores.left,
       stores.right,
       precedence,
       NearestJoinIterator.pairing(distance, compiled),
       keeping,
-      roles.right.leaves
+      roles.right.leaves,
+      index
     )
     val output = JoinOutput.of(joinType, sides.map(_.output))
     new NearestJoinIterator(
@@ -105,7 +119,7 @@ final class AsOfJoinTask(
     )
   }
 
-  private def keys = HashKeyTable.of(KeyForm.of(sides.left.keys))
+  private def keys(index: IndexMemory) = HashKeyTable.of(KeyForm.of(sides.left.keys), index)
   private def readers = sides.map(s => SideReader.create(s.keys, s.ranks, s.output))
   private def pace = scan.pace(best, sides.map(_.output))
   private def roles = JoinOutput.roles(joinType).get

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import plait.join.{KeyGroup, KeyTable}
+import plait.join.{IndexMemory, KeyGroup, KeyTable}
 
 /** A key with buffered rows, and its hash. */
-abstract class HashedKeyGroup extends KeyGroup {
+abstract class HashedKeyGroup(index: IndexMemory) extends KeyGroup(index) {
   final private[side] var hash = 0
+
+  /** What it and its key take of the heap, but for its runs. */
+  private[side] def ownBytes: Long
 
   /** Is this its key? Asked only where the hashes are equal. */
   private[side] def is(key: RowKey): Boolean
@@ -19,7 +22,9 @@ abstract class HashedKeyGroup extends KeyGroup {
   * Its hash is another than the one by which Spark's shuffle deals rows to tasks: the keys of one task
   * agree in the remainder of that one.
   */
-abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
+abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGroup] {
+  // Of slots, groups and their runs.
+  private val memory = new IndexMemory.Part(index)
   private var slots = new Array[HashedKeyGroup](64)
   // The hash of the key of a slot, 0 if it is free: a group lies elsewhere in memory, and most that a search
   // meets are not looked for.
@@ -34,7 +39,7 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
   final def hash(key: RowKey): Int = hashOf(key)
 
   protected def hashOf(key: RowKey): Int
-  protected def newGroup(): HashedKeyGroup
+  protected def newGroup(index: IndexMemory): HashedKeyGroup
 
   def size: Int = count
 
@@ -52,16 +57,29 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
   }
 
   private def fill(slot: Int, key: RowKey, hash: Int): HashedKeyGroup = {
-    val group = if (spareCount > 0) { spareCount -= 1; spare(spareCount) }
-    else newGroup()
+    val group = spareOrNew()
     group.hash = hash
     group.number = count
-    group.take(key)
+    take(group, key)
     slots(slot) = group
     hashes(slot) = hash
     count += 1
     if (count > slots.length / 2) widen()
     group
+  }
+
+  private def spareOrNew(): HashedKeyGroup =
+    if (spareCount > 0) { spareCount -= 1; spare(spareCount) }
+    else {
+      val group = newGroup(memory)
+      memory.add(group.ownBytes)
+      group
+    }
+
+  private def take(group: HashedKeyGroup, key: RowKey): Unit = {
+    val before = group.ownBytes
+    group.take(key)
+    if (group.ownBytes != before) memory.add(group.ownBytes - before)
   }
 
   def release(key: KeyGroup): Unit = {
@@ -84,6 +102,7 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
     slots(gap) = null
     hashes(gap) = 0
     if (spareCount < spare.length) { spare(spareCount) = group; spareCount += 1 }
+    else memory.add(-group.ownBytes - group.runBytes)
   }
 
   def releaseUnused(key: KeyGroup): Unit = if (key.isEmpty) release(key)
@@ -94,6 +113,7 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
     mask = slots.length - 1
     count = 0
     spareCount = 0
+    memory.clear()
     java.util.Arrays.fill(spare.asInstanceOf[Array[AnyRef]], null)
   }
 
@@ -108,6 +128,7 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
 
   private def widen(): Unit = {
     val (oldSlots, oldHashes) = (slots, hashes)
+    memory.add(HashKeyTable.SlotBytes * oldSlots.length)
     slots = new Array[HashedKeyGroup](oldSlots.length * 2)
     hashes = new Array[Int](slots.length)
     mask = slots.length - 1
@@ -121,8 +142,11 @@ abstract class HashKeyTable extends KeyTable[RowKey, KeyGroup] {
 }
 
 object HashKeyTable {
-  def of(form: KeyForm): HashKeyTable = form match {
-    case _: KeyForm.Whole => new WholeKeyTable
-    case _: KeyForm.Columns => new RowKeyTable
+  // A group and a hash.
+  private val SlotBytes = 8L
+
+  def of(form: KeyForm, index: IndexMemory = IndexMemory.Uncounted): HashKeyTable = form match {
+    case _: KeyForm.Whole => new WholeKeyTable(index)
+    case _: KeyForm.Columns => new RowKeyTable(index)
   }
 }

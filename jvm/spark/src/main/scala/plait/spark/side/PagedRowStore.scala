@@ -26,8 +26,8 @@ import plait.join.SortableRowStore
   *
   * Conventions:
   *   1. `get` gives one row object that points into the page.
-  *   2. Pages grow from 64 KiB to 1 MiB, so that a small join takes little. A row that is larger has a
-  *      page of its own, which goes back to Spark with it.
+  *   2. Pages grow with what is held ([[PageGrowth]]). A row that is larger has a page of its own; a page
+  *      that is larger than the next would be goes back to Spark with its last row.
   *   3. A row that takes another's place stays there if it fits, else it gets a place half as long
   *      again: one row of each key, replaced over and over, does not wander through the pages and hold
   *      a page each.
@@ -36,15 +36,22 @@ import plait.join.SortableRowStore
   *
   * @param target
   *   where the file is made, and its bytes are counted
+  * @param mostPages
+  *   with so many in memory one goes to the file before another is taken
   */
-final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillTarget)
-    extends MemoryConsumer(memory, PagedRowStore.SmallestPage, memory.getTungstenMemoryMode)
+final class PagedRowStore(
+    memory: TaskMemoryManager,
+    fields: Int,
+    target: SpillTarget,
+    mostPages: Int = PageGrowth.MostPages
+) extends MemoryConsumer(memory, PageGrowth.Smallest, memory.getTungstenMemoryMode)
     with SortableRowStore[UnsafeRow] {
   private val pages = new util.ArrayList[MemoryBlock]
   private var live = new Array[Int](8)
   private val emptied = new util.ArrayDeque[Integer]
   // Numbers of pages that were given back.
   private val vacant = new util.ArrayDeque[Integer]
+  private var inMemory = 0
   // For each page its place in the file, and its size; the place is -1 of one in memory.
   private var places = Array.fill(8)(PagedRowStore.InMemory)
   private var sizes = new Array[Long](8)
@@ -126,7 +133,7 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
   private def point(row: UnsafeRow, handle: Long): Unit = {
     val number = (handle >>> 32).toInt
     val offset = handle & 0xffffffffL
-    if (places(number) != PagedRowStore.InMemory) file.read(places(number) + offset, row)
+    if (places(number) != PagedRowStore.InMemory) file.read(places(number), offset, row)
     else {
       val page = pages.get(number)
       val at = page.getBaseOffset + offset
@@ -150,18 +157,23 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
   }
 
   private def retire(page: Int): Unit =
-    if (pages.get(page).size <= PagedRowStore.LargestPage) emptied.push(page) else giveBack(page)
+    if (pages.get(page).size <= PageGrowth.next(getUsed)) emptied.push(page) else giveBack(page)
 
   private def giveBack(page: Int): Unit = {
-    freePage(pages.get(page))
-    pages.set(page, null)
+    release(page)
     vacant.push(page)
+  }
+
+  private def release(number: Int): Unit = {
+    freePage(pages.set(number, null))
+    inMemory -= 1
   }
 
   /** Gives all memory back; handles are invalid from here on. */
   def clear(): Unit = {
     pages.forEach(page => if (page != null) freePage(page))
     pages.clear()
+    inMemory = 0
     live = new Array[Int](8)
     places = Array.fill(8)(PagedRowStore.InMemory)
     sizes = new Array[Long](8)
@@ -184,7 +196,7 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
     while (!emptied.isEmpty && before - getUsed < size) giveBack(emptied.pop())
     var number = pages.size - 1
     // Invariant: pages above `number` are in the file, or have to stay in memory.
-    while (number >= 0 && before - getUsed < size && hasFile) {
+    while (number >= 0 && before - getUsed < size) {
       val stays = number == current || number == pinned || live(number) == 0
       if (pages.get(number) != null && !stays) toFile(number)
       number -= 1
@@ -192,17 +204,12 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
     before - getUsed
   }
 
-  private def hasFile: Boolean = {
-    if (file == null) target.newFile().foreach(made => file = new SpillFile(made))
-    file != null
-  }
-
   private def toFile(number: Int): Unit = {
     val page = pages.get(number)
+    if (file == null) file = target.newFile()
     sizes(number) = page.size
     places(number) = file.write(page)
-    pages.set(number, null)
-    freePage(page)
+    release(number)
     target.count(sizes(number))
   }
 
@@ -218,23 +225,19 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
 
   /** Where there is no room for a large page there may be for a small one. */
   private def allocated(needed: Long): MemoryBlock = {
-    val wanted = pageSize
+    val wanted = PageGrowth.next(getUsed)
     try allocatePage(math.max(wanted, needed))
     catch {
-      case _: SparkOutOfMemoryError if wanted > PagedRowStore.SmallestPage =>
-        allocatePage(math.max(PagedRowStore.SmallestPage, needed))
+      case _: SparkOutOfMemoryError if wanted > PageGrowth.Smallest =>
+        allocatePage(math.max(PageGrowth.Smallest, needed))
     }
-  }
-
-  /** Two pages cannot go to the file: that they are a quarter of all at most leaves room for others. */
-  private def pageSize: Long = {
-    val eighth = java.lang.Long.highestOneBit(getUsed / 8)
-    math.max(PagedRowStore.SmallestPage, math.min(eighth, PagedRowStore.LargestPage))
   }
 
   private def newPage(needed: Long): Int = {
     owner = Thread.currentThread
+    if (inMemory >= mostPages) spillHere(1): Unit
     val page = allocated(needed)
+    inMemory += 1
     if (vacant.isEmpty) {
       pages.add(page)
       if (pages.size > live.length) {
@@ -252,8 +255,6 @@ final class PagedRowStore(memory: TaskMemoryManager, fields: Int, target: SpillT
 }
 
 object PagedRowStore {
-  private val SmallestPage = 64L * 1024
-  private val LargestPage = 1024L * 1024
   private val LengthBytes = 8
   private val InMemory = -1L
 }

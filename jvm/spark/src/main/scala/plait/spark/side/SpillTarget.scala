@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import java.io.File
-
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.SpillFolder
 
 /** Where rows go that do not fit in memory. */
 trait SpillTarget {
 
-  /** A file to write to, or None where nothing may be spilled. */
-  def newFile(): Option[File]
+  /** An empty file to write to. */
+  def newFile(): SpillFile
 
   /** So many bytes were written. */
   def count(bytes: Long): Unit
@@ -19,11 +17,11 @@ trait SpillTarget {
 object SpillTarget {
 
   /** Spark's local folders, counted in a metric of the node and in those of the task. Where Spark
-    * encrypts its files nothing is spilled: what is encrypted cannot be read from the middle.
+    * encrypts its files, these are too.
     */
   final class LocalFolder(size: SQLMetric) extends SpillTarget {
-    override def newFile(): Option[File] =
-      if (SpillFolder.isEncrypted) None else Some(SpillFolder.newFile())
+    override def newFile(): SpillFile =
+      new SpillFile(SpillFolder.newFile(), SpillFolder.encryptionKey.map(new SpillSeal(_)))
 
     override def count(bytes: Long): Unit = {
       size += bytes

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
+import plait.join.IndexMemory
+
 /** Keys that fit a long ([[KeyForm.Whole]]). */
-class WholeKeyTable extends HashKeyTable {
+class WholeKeyTable(index: IndexMemory = IndexMemory.Uncounted) extends HashKeyTable(index) {
   // Fibonacci hashing: the golden ratio spreads neighbours over the upper half.
   override protected def hashOf(key: RowKey): Int =
     (key.keyValue * 0x9e3779b97f4a7c15L >>> 32).toInt
 
-  override protected def newGroup(): HashedKeyGroup = new WholeKeyTable.Group
+  override protected def newGroup(index: IndexMemory): HashedKeyGroup =
+    new WholeKeyTable.Group(index)
 }
 
 object WholeKeyTable {
-  final private class Group extends HashedKeyGroup {
+  final private class Group(index: IndexMemory) extends HashedKeyGroup(index) {
     private var value = 0L
+    override private[side] def ownBytes: Long = 48L
     override private[side] def is(key: RowKey): Boolean = value == key.keyValue
     override private[side] def take(key: RowKey): Unit = value = key.keyValue
   }

@@ -14,8 +14,8 @@ object SpillFolder {
   /** A new file in Spark's local folders (`spark.local.dir`), which go when the application ends. */
   def newFile(): File = SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()._2
 
-  /** Does Spark encrypt what it writes (`spark.io.encryption.enabled`)? */
-  def isEncrypted: Boolean = SparkEnv.get.securityManager.getIOEncryptionKey().isDefined
+  /** What Spark encrypts its files by (`spark.io.encryption.enabled`), or None where it does not. */
+  def encryptionKey: Option[Array[Byte]] = SparkEnv.get.securityManager.getIOEncryptionKey()
 
   /** Counts in the task's own metrics, as Spark's sorts do. */
   def count(bytes: Long): Unit = Option(TaskContext.get()).foreach { context =>
