@@ -83,7 +83,7 @@ def test_two_calls_of_a_function_that_is_not_known_are_two_numbers() -> None:
 @pytest.mark.parametrize("condition", ["x * x = x", "pow(x, 10) = x", "x * x * x < x / 3"])
 def test_the_digits_of_ends_do_not_grow_without_end(condition: str) -> None:
     found = plait.bounds(condition, x=(0, 0.9))["x"]
-    assert 0 in found
+    assert found.lower == 0
     assert 0 <= found.upper <= Fraction(9, 10)
 
 
@@ -103,7 +103,7 @@ REAL = {
     "greatest(a, 3) <= 5": "(-inf, 5]",
     "if(a > 2, a, 10) < 5": "(2, 5)",
     "CASE WHEN a > 2 THEN a ELSE 10 END < 5": "(2, 5)",
-    "a != a": "(-inf, +inf)",
+    "a != a": "nothing",
     "a = 1e-1": "{0.1}",
     "a > 1 AND a < 0": "nothing",
     "sqrt(a) < 0": "nothing",
