@@ -44,7 +44,7 @@ class Streams:
         """Two rows a stream, so much later that everything before them is settled."""
         for time in (LATER, LATER + 2 * DAY):
             for i, feed in enumerate(self.feeds.values()):
-                feed.add([(-1 - i, -1 - i, time, time)])
+                feed.add([(-1 - i, -1 - i, time, time // DAY)])
 
     def df(self) -> DataFrame:
         sides = {name: feed.df(self.session) for name, feed in self.feeds.items()}
