@@ -7,87 +7,26 @@ Oracle: stock Spark's answer to the same query over all rows, as tables.
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.python.cases import cases
 from tests.python.queries import settings
-from tests.python.streams import END, Feed, Progress, Row, custom, quick_session, run
+from tests.python.streams import Row, custom, quick_session, run
+from tests.python.watermarked import OFF, Streams, dropped, settled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, SparkSession
-    from tests.python.frames import Rows
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-OFF = {"spark.plait.enabled": False}
 HOUR = 3600
-LATER = 10 * END
 
 
 session = pytest.fixture(scope="module", name="session")(quick_session)
-
-
-class Streams:
-    """Feeds by name, each with a watermark or without, and a query over them."""
-
-    def __init__(self, session: SparkSession, folder: Path, query: str, **delays: int | None):
-        self.session, self.folder, self.query = session, folder, query
-        self.feeds = {name: Feed(folder / name, delay) for name, delay in delays.items()}
-
-    def add(self, **rows: list[Row]) -> None:
-        for name, feed in self.feeds.items():
-            if name in rows:
-                feed.add(rows[name])
-
-    def end(self) -> None:
-        """Two rows a stream, so much later that everything before them is settled."""
-        for time in (LATER, 2 * LATER):
-            for i, feed in enumerate(self.feeds.values()):
-                feed.add([(-1 - i, -1 - i, time, time)])
-
-    def df(self) -> DataFrame:
-        sides = {name: feed.df(self.session) for name, feed in self.feeds.items()}
-        return self.session.sql(self.query, **sides)
-
-    def run(self) -> Progress:
-        return run(self.df(), self.folder)
-
-    def output(self) -> Rows:
-        return settled(self.session.read.schema(self.df().schema).parquet(f"{self.folder}/out"))
-
-    def expected(self) -> Rows:
-        with settings(self.session, OFF):
-            tables = {}
-            for name, feed in self.feeds.items():
-                rows = self.session.read.schema("id INT, k INT, s INT, v INT")
-                table = rows.json(str(feed.folder)).selectExpr("*", "timestamp_seconds(s) AS ts")
-                tables[name] = table
-            return settled(self.session.sql(self.query, **tables))
-
-    def holds(self) -> None:
-        assert self.output() == self.expected()
-        assert sum(self.output().values()) > 0
-
-
-def settled(df: DataFrame) -> Rows:
-    """The rows that are not of the streams' ends."""
-    last = datetime.fromtimestamp(LATER, UTC).replace(tzinfo=None)
-    return Counter(
-        row
-        for row in map(tuple, df.collect())
-        if not any(
-            (isinstance(v, datetime) and v >= last) or (isinstance(v, int) and v < 0) for v in row
-        )
-    )
-
-
-def dropped(progress: Progress) -> int:
-    return sum(o["numRowsDroppedByWatermark"] for p in progress for o in p["stateOperators"])
 
 
 def hourly(streams: Streams, hours: int = 6) -> None:

@@ -38,6 +38,7 @@ import plait.spark.sql.PlaitParser
   * optimizer, before CBO    SplitAsOfJoin                 the same
   * after resolution         StreamSubqueries              types and streams are known; Spark's check of
   *                                                        subqueries comes next
+  * after resolution         CarryWindows                  all joins of streams are there, and none is hidden
   * after resolution         CarryStreamJoins              types and streams are known; Spark's check of
   *                                                        what a stream may do comes next
   * hint resolution          KeepCheckpoints               before Spark's check of what a stream may do, if
@@ -88,6 +89,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => StreamSubqueries)
+    extensions.injectPostHocResolutionRule(_ => CarryWindows)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
     extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
     extensions.injectCheckRule(_ => StreamJoinCheck)

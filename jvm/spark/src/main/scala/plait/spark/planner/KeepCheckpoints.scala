@@ -64,14 +64,14 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case carrier: StreamJoinCarrier =>
-          StreamJoins.hinted(carrier.join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+          StreamJoins.hinted(CarryWindows.forgotten(carrier.join), PlaitJoinHint.NO_SYMMETRIC_HASH)
         case join: Join if StreamJoins.isOfStreams(join) =>
-          StreamJoins.hinted(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+          StreamJoins.hinted(CarryWindows.forgotten(join), PlaitJoinHint.NO_SYMMETRIC_HASH)
       }
     }
 
   /** As the carrier of a join was made before anything was known of a checkpoint, it may be missing. */
-  private def taken(plan: LogicalPlan): LogicalPlan =
+  private def taken(plan: LogicalPlan): LogicalPlan = CarryWindows(
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformDown {
         case carrier @ StreamJoinCarrier(join: Join, _) =>
@@ -82,6 +82,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
           else StreamJoinCarrier(ours.copy(joinType = Inner), join.joinType)
       }
     }
+  )
 
   private def isHinted(join: Join) =
     join.hint.leftHint.exists(_.strategy.contains(PlaitJoinHint.SYMMETRIC_HASH))

@@ -3,10 +3,16 @@ package plait.spark.planner
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{And, EqualTo, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  EqualTo,
+  Expression,
+  Literal,
+  PredicateHelper
+}
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 
-import plait.constraint.Term
+import plait.constraint.{Logic, Term}
 import plait.join.Leaving
 import plait.order._
 import plait.spark.plan.{BoundedStream, StateTtl}
@@ -31,13 +37,16 @@ import plait.{BySide, Side}
   * @param alone
   *   the sides of which rows come out that found no match
   */
-final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side]) {
+final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
+    extends PredicateHelper {
   import StreamPruning._
 
   private val children = join.children
   private val ownTimes = children.map(plan => EventTimes.of(plan.output))
   private val condition = join.join.condition.map { c =>
-    new JoinCondition((c +: windowsCompared).reduce(And(_, _)), children)
+    // Of what prunes as well the first is taken, and of last instants more is known than of edges.
+    val (lasts, others) = splitConjunctivePredicates(c).partition(CarryWindows.comparesLasts)
+    new JoinCondition((lasts ++ others ++ windowsCompared).reduce(And(_, _)), children)
   }
   private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
 
@@ -59,14 +68,16 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side]) {
 
   private def outputWatermark(found: Option[Pruning]): Long => Option[Long] = {
     val c = condition.getOrElse(new JoinCondition(Literal.TrueLiteral, children))
+    val facts = Side.both.flatMap(side => WindowFacts.of(children(side))).map(c.whole.term)
+    def knowing(term: Term) = facts.foldLeft(term)(Term.Call(Logic.And, _, _))
     def end(side: Side) = found.flatMap { p =>
       val reached = p.orders(side.other)
       ruleOf(side.other, reached).ofEventTime
         .filter(_ => p.texts(side).whyNot.isEmpty)
-        .map(rule => new AloneAt(p.ends(side), reached, rule.rankFrom))
+        .map(rule => new AloneAt(knowing(p.ends(side)), reached, rule.rankFrom))
     }
     new OutputWatermark(
-      c.whole.term(c.expression),
+      knowing(c.whole.term(c.expression)),
       c.whole,
       ownTimes,
       BySide.make(times),

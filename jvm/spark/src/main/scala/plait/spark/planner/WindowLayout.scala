@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Generate, LogicalPla
 import org.apache.spark.sql.types._
 
 import plait.spark.plan.WindowShape._
-import plait.spark.plan.{ClauseError, WindowEdge, WindowShape}
+import plait.spark.plan.{ClauseError, WindowEdge, WindowLast, WindowShape}
 
 /** The windows of the rows of a table, in nodes that Spark has: the columns `window_start` and
   * `window_end`, and for each window that a row is in, the row once.
@@ -134,7 +134,39 @@ final private class WindowLayout(time: Attribute) {
       val value = WindowEdge(end, shape, time.dataType, instant)
       Alias(value, end.name)(qualifier = time.qualifier)
     }
-    Project(table.output ++ Seq(edge(WindowEdge.First, first), edge(WindowEdge.Last, last)), rows)
+    val laid = table.output ++ Seq(edge(WindowEdge.First, first), edge(WindowEdge.Last, last))
+    val lasts = lastInstants(table, shape, first, last)
+    if (lasts.isEmpty) Project(laid, rows)
+    else Project(laid.map(_.toAttribute), Project(laid ++ lasts, rows))
+  }
+
+  /** Of a stream also what carries its watermark on, which nobody sees who does not ask for it: see
+    * [[WindowLasts]]. Windows of one start that grow are over with the longest of them.
+    */
+  private def lastInstants(
+      table: LogicalPlan,
+      shape: WindowShape,
+      first: Expression,
+      last: Expression
+  ): Seq[Alias] = {
+    val marked = table.output.find(_.exprId == time.exprId).filter(EventTimes.isTime)
+    def column(of: WindowEdge.End, end: Expression, span: Long)(marked: Attribute) =
+      Alias(WindowLast(end, marked, of, span), "window_last")(
+        explicitMetadata = Some(WindowLast.metadata(marked))
+      )
+    val made =
+      if (!table.isStreaming) Nil
+      else
+        shape match {
+          case Sliding(_, size, _) => Seq(column(WindowEdge.Last, last, size) _)
+          case Growing(_, size, _) =>
+            Seq(
+              column(WindowEdge.Last, last, size) _,
+              column(WindowEdge.First, Add(first, Literal(size)), size) _
+            )
+          case Gapped(_) => Nil
+        }
+    made.flatMap(column => marked.map(column))
   }
 }
 
