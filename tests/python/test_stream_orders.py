@@ -82,6 +82,21 @@ def test_a_row_waits_until_the_other_side_has_come_past_its_reach(
         )
 
 
+def test_what_falls_where_the_declared_order_rises_may_still_be_nan(
+    spark: SparkSession, session: SparkSession, tmp_path: Path
+) -> None:
+    # NaN is above all numbers: the last of s, and the first of 100 - s.
+    left, right = two(session, tmp_path, "DOUBLE")
+    on = "l.k = r.k AND 100D - l.s >= r.s"
+    with running(session, joined(session, on=on, slack="")) as run:
+        right.add([(1, 60.0, 0)])
+        left.add([(1, 1.0, 0), (1, 50.0, 1)])
+        assert run.rows() == of_spark(spark, left, right, on=on)
+        left.add([(1, "NaN", 2)])
+        assert run.rows() == of_spark(spark, left, right, on=on)
+    assert len(of_spark(spark, left, right, on=on)) == 2
+
+
 def test_an_order_is_known_through_what_drops_duplicates(
     session: SparkSession, streams: tuple[Stream, Stream]
 ) -> None:
