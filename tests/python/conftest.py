@@ -25,6 +25,9 @@ QUICK = {
     "spark.sql.codegen.wholeStage": False,
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.session.timeZone": "UTC",
+    # Checkpoints whose files start no process each to get their permissions.
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
+    ".checkpointing.FileSystemBasedCheckpointFileManager",
 }
 
 

@@ -36,11 +36,6 @@ DELAY = 10
 START = 1000
 END = 100_000
 FIRST_CHANGE = 1_700_000_000
-# Checkpoints whose files start no process each to get their permissions.
-QUICK_FILES = {
-    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
-    ".checkpointing.FileSystemBasedCheckpointFileManager"
-}
 WITHIN = "r.s BETWEEN l.s - 5 AND l.s + 8"
 
 Row = tuple[int, int | None, int | None, int]
@@ -50,7 +45,7 @@ Batch = tuple[list[Row], list[Row]]
 def quick_session(spark: SparkSession) -> Iterator[SparkSession]:
     """A session of a module's own, for many small micro-batches: a fixture once it is made one."""
     own = spark.newSession()
-    with settings(own, QUICK | QUICK_FILES):
+    with settings(own, QUICK):
         yield own
 
 

@@ -30,7 +30,6 @@ from benchmarks.peer import Measured, Stopped
 from benchmarks.race import Lap, Ratio
 from benchmarks.result import Result
 from tests.python.conftest import QUICK
-from tests.python.streams import QUICK_FILES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -204,7 +203,7 @@ def test_a_result_says_where_it_was_measured_but_not_on_which_host() -> None:
 def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Options:
     """Options of a small run, once, into a folder of the test."""
     monkeypatch.setattr(options, "ROOT", tmp_path)
-    monkeypatch.setattr(streams, "SETTINGS", {**QUICK, **QUICK_FILES})
+    monkeypatch.setattr(streams, "SETTINGS", dict(QUICK))
     return Options(runs=0, extent=Extent.QUICK)
 
 

@@ -27,7 +27,6 @@ import pyarrow as pa
 import pytest
 from tests.python.cases import SOAKING
 from tests.python.queries import settings
-from tests.python.streams import QUICK_FILES
 
 import plait
 
@@ -202,7 +201,7 @@ def test_the_streams_of_other_systems_give_their_rows_and_keep_no_more_of_them(
     session = spark.newSession()
     wrongs, states = {}, []
     found = list(runner.load(str(FOLDER / "stream"), None, STREAM_FAMILIES))
-    with settings(session, QUICK | QUICK_FILES | {"spark.sql.session.timeZone": "UTC"}):
+    with settings(session, QUICK | {"spark.sql.session.timeZone": "UTC"}):
         for _, case in found:
             query = case.get("query_ext") or case["query_spark"]
             why, notes = steps.run(session, case, query, True, str(tmp_path))
