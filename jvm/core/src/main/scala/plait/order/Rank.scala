@@ -186,17 +186,28 @@ object Rank {
       case other => ofNumber(Bound.at(other))
     }
 
-    def from(rank: Long): Bound[Rational] = Unbounded
-    def until(rank: Long): Bound[Rational] = Unbounded
+    /** The least text that begins so has no zeros at its end. */
+    def from(rank: Long): Bound[Rational] =
+      Closed(Domain.Text.number(bytes(rank).reverse.dropWhile(_ == 0).reverse))
 
-    /** Never falls: neither does a digit's byte, and the first digits decide. */
+    /** Before all texts of a greater beginning. */
+    def until(rank: Long): Bound[Rational] =
+      Open(Domain.Text.number(bytes(rank)) + Rational.One / scale)
+
+    private def bytes(rank: Long): Array[Byte] =
+      (digits - 1 to 0 by -1).map(place => (ofText(rank) >> (8 * place)).toByte).toArray
+
+    /** Never falls: neither does a digit's byte, and the first digits decide. No text lies between one and the next
+      * longer one, of which the digits are the same up to a 0.
+      */
     private def ofNumber(x: Rational): Long =
       if (x.signum <= 0) Long.MinValue
       else if (x >= Rational.One) Long.MaxValue
       else {
         val number = (x * scale).floor
-        val bytes = (digits - 1 to 0 by -1).map(place => (number / base.pow(place)) % base)
-        ofText(bytes.foldLeft(0L)((sum, digit) => (sum << 8) | math.max(digit.toLong - 1, 0L)))
+        val all = (digits - 1 to 0 by -1).map(place => (number / base.pow(place)) % base)
+        val bytes = all.takeWhile(_.signum > 0).map(_.toLong - 1).padTo(digits, 0L)
+        ofText(bytes.foldLeft(0L)((sum, byte) => (sum << 8) | byte))
       }
   }
 }

@@ -7,7 +7,7 @@ import org.scalacheck.Prop._
 
 import plait.LawSuite
 import plait.interval.Bound.{Closed, Open}
-import plait.interval.{Domain, IntervalSet, Possible, Rational, Specials}
+import plait.interval.{Bound, Domain, IntervalSet, Possible, Rational, Specials}
 
 class RankLaws extends LawSuite {
 
@@ -31,6 +31,20 @@ class RankLaws extends LawSuite {
       Seq(Closed(x), Open(x)).forall { end =>
         (x > at || rank.low(end) <= rankOf(value)) && (x < at || rankOf(value) <= rank.high(end))
       }
+    }
+  }
+
+  test("texts: between the empty one and that of one zero byte there is none") {
+    for (x <- Seq(Rational(1, 258), Rational(1, 257), Rational(1, 1000000)); zero = Array[Byte](0))
+      assert(rank.low(Closed(x)) <= rankOf(zero) && rankOf(zero) <= rank.high(Closed(x)))
+  }
+
+  property("texts: the values of at least a rank, and of at most, are between its ends") {
+    forAll(text, text) { (a, b) =>
+      val at = Domain.Text.number(a)
+      val (from, until) = (rank.from(rankOf(b)), rank.until(rankOf(b)))
+      (rankOf(a) < rankOf(b) || Bound.at(from) <= at) &&
+      (rankOf(a) > rankOf(b) || at < Bound.at(until))
     }
   }
 
