@@ -136,6 +136,16 @@ def test_settings_that_the_values_of_a_join_follow_from_stay_as_they_were(
     assert output(df, feeds.folder) == expected
 
 
+def test_a_zone_of_a_fixed_offset_may_have_another_name(
+    session: SparkSession, feeds: Feeds
+) -> None:
+    expected = begun(session, feeds, SAME_DAY, {"spark.sql.session.timeZone": "UTC"})
+    with settings(session, {"spark.sql.session.timeZone": "Etc/UTC"}):
+        df = feeds.join(session, "INNER", SAME_DAY)
+        run(df, feeds.folder)
+    assert output(df, feeds.folder) == expected
+
+
 def test_settings_that_no_value_follows_from_may_change(
     session: SparkSession, feeds: Feeds
 ) -> None:
@@ -192,6 +202,7 @@ def test_a_state_of_another_format_is_refused_with_a_sentence(
         "JOIN {r} r ON l.k = r.k AND l.ts - r.ts < current_timestamp() - l.ts",
         "JOIN {r} r ON l.k = r.k AND r.ts < l.ts WHERE l.ts - r.ts < now() - l.ts",
         "LEFT JOIN {r} r ON l.k = r.k AND r.ts = l.ts AND year(l.ts) = year(current_date())",
+        "LEFT JOIN {r} r ON l.k = r.k AND r.ts > l.ts WHERE r.ts - l.ts < now() - l.ts",
         "ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND r.ts < localtimestamp()",
     ],
 )
@@ -200,6 +211,22 @@ def test_a_condition_that_follows_from_the_time_of_the_micro_batch_is_refused(
 ) -> None:
     sql = f"SELECT l.id AS l, r.id AS r FROM {{l}} l {rest}"
     df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+    with pytest.raises(AnalysisException, match="which is another time in each micro-batch"):
+        run(df, feeds.folder)
+
+
+@pytest.mark.parametrize("of", ["WITH", "VIEW"])
+def test_so_is_one_above_a_query_that_has_a_name(
+    session: SparkSession, feeds: Feeds, of: str
+) -> None:
+    joins = f"SELECT l.id, l.ts AS a, r.ts AS b FROM {{l}} l JOIN {{r}} r ON {in_spark(NEAR)}"
+    where = "WHERE a - b < now() - a"
+    sides = {"l": feeds.left.df(session), "r": feeds.right.df(session)}
+    if of == "VIEW":
+        session.sql(joins, **sides).createOrReplaceTempView("near")
+        df = session.sql(f"SELECT id FROM near {where}")
+    else:
+        df = session.sql(f"WITH near AS ({joins}) SELECT id FROM near {where}", **sides)
     with pytest.raises(AnalysisException, match="which is another time in each micro-batch"):
         run(df, feeds.folder)
 

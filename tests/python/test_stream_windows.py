@@ -88,6 +88,8 @@ GROUPS = {
         GROUP BY e""",
     "time": """SELECT window_end, window_time, count(*) AS c FROM {}
         GROUP BY window_end, window_time HAVING count(*) > 1""",
+    "hour": """SELECT window_end, hour(ts) AS h, count(*) AS c FROM {}
+        GROUP BY window_end, hour(ts)""",
     "WITH": """WITH w AS (SELECT * FROM {}) SELECT window_end, max(ts) AS t FROM w
         GROUP BY window_end""",
     "union": """SELECT window_end, count(*) AS c FROM (SELECT v, window_end FROM {0}
@@ -104,6 +106,28 @@ def test_rows_may_be_grouped_by_what_an_edge_has_become(
     streams = Windows(session, tmp_path, query, l=120)
     minutely(streams, minutes=18)
     holds(streams)
+
+
+BESIDE = {
+    "an as-of join of windows": f"""SELECT a.id AS l, b.id AS r FROM {windowed("l")} a
+        LEFT ASOF JOIN {windowed("r")} b MATCH_CONDITION (a.ts >= b.ts)
+        ON a.k = b.k AND a.window_end = b.window_end""",
+    "a query of WITH in windows of a subquery": f"""WITH s AS (SELECT * FROM {{r}} WHERE v > 0)
+        SELECT a.id FROM {windowed("l")} a WHERE EXISTS (SELECT 1
+            FROM TUMBLE(s, ts, INTERVAL 10 MINUTES) b
+            WHERE b.k = a.k AND b.window_end = a.window_end)""",
+}
+
+
+@pytest.mark.parametrize("query", BESIDE)
+def test_windows_stand_beside_what_knows_none(
+    session: SparkSession, tmp_path: Path, query: str
+) -> None:
+    streams = Windows(session, tmp_path, BESIDE[query], l=120, r=120)
+    minutely(streams, minutes=18)
+    streams.end()
+    streams.run()
+    streams.holds()
 
 
 def test_a_row_is_late_for_the_windows_that_are_over_and_no_other(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.constraint
 
+import scala.collection.mutable
 import scala.util.hashing.MurmurHash3
 
 import plait.Side
@@ -37,16 +38,28 @@ sealed trait Term {
   /** What its value is one of, if it has one. */
   def domain: Domain
 
-  def holds(target: Term): Boolean = this == target || children.exists(_.holds(target))
+  def holds(target: Term): Boolean = nodes.contains(target)
 
-  /** Itself and all that it holds, each as often as it stands there. */
-  def nodes: Seq[Term] = this +: children.flatMap(_.nodes)
+  /** Itself and all that it holds, each once: a term that is used twice over and over stands in it 2^n times. */
+  def nodes: Seq[Term] = {
+    val found = mutable.LinkedHashSet.empty[Term]
+    def look(term: Term): Unit = if (found.add(term)) term.children.foreach(look)
+    look(this)
+    found.toSeq
+  }
 
   /** The largest terms in it that are of this side alone and for which `isUsable` holds. */
-  def largestOver(side: Side)(isUsable: Term => Boolean): Seq[Term] =
-    if (sides == Set(side) && isUsable(this)) Seq(this)
-    else if (!sides.contains(side)) Nil
-    else children.flatMap(_.largestOver(side)(isUsable)).distinct
+  def largestOver(side: Side)(isUsable: Term => Boolean): Seq[Term] = {
+    val seen = mutable.HashSet.empty[Term]
+    val found = Seq.newBuilder[Term]
+    def look(term: Term): Unit =
+      if (term.sides.contains(side) && seen.add(term)) {
+        if (term.sides.size == 1 && isUsable(term)) found += term
+        else term.children.foreach(look)
+      }
+    look(this)
+    found.result()
+  }
 }
 
 object Term {

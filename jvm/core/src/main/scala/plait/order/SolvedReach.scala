@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.order
 
+import scala.collection.mutable
+
 import plait.Side
 import plait.constraint.Term._
 import plait.constraint.{Compare, Logic, Solver, Term}
@@ -120,18 +122,24 @@ object SolvedReach {
       .mayMatch(Possible(IntervalSet.Empty, Specials.NaN))
   }
 
-  private def replaced(term: Term, by: Map[Term, Term]): Term =
-    by.getOrElse(
-      term,
-      term match {
-        case Add(l, r) => Add(replaced(l, by), replaced(r, by))
-        case Subtract(l, r) => Subtract(replaced(l, by), replaced(r, by))
-        case Negate(c) => Negate(replaced(c, by))
-        case Scale(c, k) => Scale(replaced(c, by), k)
-        case Call(operation, arguments) => Call(operation, arguments.map(replaced(_, by)))
-        case leaf @ (_: Variable | _: Constant | _: Known | _: Opaque) => leaf
+  private def replaced(term: Term, by: Map[Term, Term]): Term = {
+    val known = mutable.HashMap.from(by)
+    def of(term: Term): Term = known.getOrElse(
+      term, {
+        val found = term match {
+          case Add(l, r) => Add(of(l), of(r))
+          case Subtract(l, r) => Subtract(of(l), of(r))
+          case Negate(c) => Negate(of(c))
+          case Scale(c, k) => Scale(of(c), k)
+          case Call(operation, arguments) => Call(operation, arguments.map(of))
+          case leaf @ (_: Variable | _: Constant | _: Known | _: Opaque) => leaf
+        }
+        known.put(term, found)
+        found
       }
     )
+    of(term)
+  }
 
   /** Rows as they may be: not 0, not at the limits, times of this century. */
   private val samples: Seq[Term => Possible] = Seq(1, 5, 90).map { k => (term: Term) =>

@@ -56,6 +56,16 @@ class SolverExamples extends FunSuite {
     assertEquals(values(y), possible(IntervalSet.closed(q(0), q(1))))
   }
 
+  test(
+    "a sum of a sum with itself, 60 deep, is 61 nodes, and no walk through it takes 2^60 steps"
+  ) {
+    val sum = Iterator.iterate[Term](n)(t => Add(t, t)).drop(60).next()
+    assertEquals(sum.nodes.size, 61)
+    assert(sum.holds(n) && !sum.holds(m))
+    assertEquals(sum.largestOver(Side.Left)(_ == n), Seq[Term](n))
+    assertEquals(sum.largestOver(Side.Left)(_ => true), Seq(sum))
+  }
+
   test("n < 3 OR n > 7 leaves two intervals, and their ends are integers") {
     val condition = or(is(Less, n, Constant(3)), is(Greater, n, Constant(7)))
     val values = solved(condition, n -> possible(IntervalSet.closed(q(0), q(9))))

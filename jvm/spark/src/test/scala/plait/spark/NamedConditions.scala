@@ -101,6 +101,12 @@ class NamedConditions extends SparkSuite {
     assertEquals(left("a * 2 = 2", "a").map(_.values), Some(points(1)))
   }
 
+  test("timestamp_seconds(p) >= ts: a decimal's microseconds, exactly") {
+    val found = left("timestamp_seconds(p) >= ts", "p", "ts" -> "timestamp_millis(1250)")
+    contains(found, "p", "1.25")
+    lacks(found, "p", "1.24")
+  }
+
   test("a div 2 = 1: a in [2, 3]") {
     assertEquals(left("a div 2 = 1", "a").map(_.values), Some(between(2, 3)))
   }

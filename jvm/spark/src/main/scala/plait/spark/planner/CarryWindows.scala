@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import plait.spark.plan.{StreamJoinCarrier, WindowEdge, WindowLast}
+import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, WindowLast}
 
 /** Lets the windows of streams carry their watermark on. `window_start` and `window_end` are of the wall clock
   * and no instants, so Spark and we go by the last instant of the window, [[WindowLast]], which follows from
@@ -30,7 +30,9 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
   /** Columns are brought up through a query of WITH where it stands, if that is in one place. */
   private def inlined(plan: LogicalPlan): LogicalPlan = {
     val refs = plan.collectWithSubqueries { case ref: CTERelationRef => ref.cteId }
-    if (refs.isEmpty || refs.distinct.size < refs.size) plan
+    // Of a subquery that is analysed by itself the queries of WITH are elsewhere.
+    val here = plan.collectWithSubqueries { case query: CTERelationDef => query.id }
+    if (refs.isEmpty || refs.distinct.size < refs.size || !refs.forall(here.contains)) plan
     else InlineCTE(alwaysInline = true)(plan)
   }
 
@@ -39,6 +41,8 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
       val join = carrier.join.mapChildren(carried).asInstanceOf[Join]
       def hidden(join: Join) = carrier.copy(child = join.copy(joinType = Inner))
       compared(join).fold[LogicalPlan](hidden(join))(j => Project(carrier.output, hidden(j)))
+    // It holds a join of which it goes by its own rules.
+    case carrier: StreamAsOfCarrier => carrier.copy(child = carrier.child.mapChildren(carried))
     case _ =>
       plan.mapChildren(carried) match {
         case join: Join if join.resolved && StreamJoins.isTaken(join) =>
@@ -102,7 +106,7 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def ofAggregate(aggregate: Aggregate): LogicalPlan =
-    if (aggregate.groupingExpressions.exists(_.references.exists(EventTimes.isTime))) aggregate
+    if (aggregate.groupingExpressions.exists(EventTimes.isTime)) aggregate
     else {
       val edges = new WindowEdges(aggregate).of(aggregate.child)
       aggregate.groupingExpressions

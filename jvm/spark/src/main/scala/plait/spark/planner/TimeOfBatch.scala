@@ -18,7 +18,19 @@ import plait.{BySide, Side}
   *
   * With each batch it would be another condition; but until when a row waits, and for what, is stored with the row.
   */
-object TimeOfBatch extends AliasHelper with PredicateHelper {
+object TimeOfBatch {
+  def check(query: LogicalPlan): Unit = {
+    val named = query.collect { case WithCTE(_, queries) => queries }.flatten
+    new TimeOfBatch(named.map(q => q.id -> q.child).toMap).check(query)
+  }
+}
+
+/** @param named
+  *   the queries of WITH
+  */
+final private class TimeOfBatch(named: Map[Long, LogicalPlan])
+    extends AliasHelper
+    with PredicateHelper {
   def check(plan: LogicalPlan): Unit = plan match {
     case carrier: StreamJoinCarrier => check(carrier.join)
     case join: Join =>
@@ -36,14 +48,20 @@ object TimeOfBatch extends AliasHelper with PredicateHelper {
     case other => other.children.foreach(check)
   }
 
-  /** Spark makes filters above an INNER join part of its condition. */
+  /** Spark makes filters above an INNER join part of its condition, and joins INNER whose filters no NULL passes. */
   private def checkAbove(condition: Expression, below: LogicalPlan): Unit = below match {
     case join: Join if join.joinType == Inner && StreamJoins.isTaken(join) =>
       check(Some(condition), join, Side.both)
+    case carrier: StreamJoinCarrier => check(Some(condition), carrier.join, Side.both)
     case Project(columns, child) =>
       checkAbove(replaceAlias(condition, getAliasMap(columns)), child)
-    case Filter(_, child) => checkAbove(condition, child)
-    case SubqueryAlias(_, child) => checkAbove(condition, child)
+    case ref: CTERelationRef =>
+      for (query <- named.get(ref.cteId)) {
+        val columns = AttributeMap(ref.output.zip(query.output))
+        checkAbove(condition.transform { case a: Attribute => columns.getOrElse(a, a) }, query)
+      }
+    case same: UnaryNode if same.outputSet == same.child.outputSet =>
+      checkAbove(condition, same.child)
     case _ => ()
   }
 

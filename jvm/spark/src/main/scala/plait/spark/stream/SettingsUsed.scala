@@ -38,7 +38,8 @@ object SettingsUsed {
   private def zone(expression: Expression): Option[String] = expression match {
     case cast: Cast if !Cast.needsTimeZone(cast.child.dataType, cast.dataType) => None
     case sum: TimestampAddInterval if InstantSum.is(sum) => None
-    case aware: TimeZoneAwareExpression => aware.timeZoneId
+    // One zone of a fixed offset has many names.
+    case aware: TimeZoneAwareExpression => aware.timeZoneId.map(_ => aware.zoneId.normalized.getId)
     case _ => None
   }
 
