@@ -37,6 +37,10 @@ START = 1000
 END = 100_000
 FIRST_CHANGE = 1_700_000_000
 WITHIN = "r.s BETWEEN l.s - 5 AND l.s + 8"
+NEAR = f"l.k = r.k AND {WITHIN}"
+OFF = {"spark.plait.enabled": False}
+# What operators are called in progress and metadata.
+OURS, SPARKS = "plaitSymmetricHashJoin", "symmetricHashJoin"
 
 Row = tuple[int, int | None, int | None, int]
 Batch = tuple[list[Row], list[Row]]

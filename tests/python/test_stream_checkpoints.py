@@ -13,7 +13,10 @@ import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from tests.python.queries import settings
 from tests.python.streams import (
-    WITHIN,
+    NEAR,
+    OFF,
+    OURS,
+    SPARKS,
     Feeds,
     Script,
     in_spark,
@@ -33,10 +36,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-OFF = {"spark.plait.enabled": False}
-OURS, SPARKS = "plaitSymmetricHashJoin", "symmetricHashJoin"
 Conf = dict[str, str]
-NEAR = f"l.k = r.k AND {WITHIN}"
 
 
 session = pytest.fixture(scope="module", name="session")(quick_session)
@@ -136,22 +136,20 @@ def test_settings_that_the_values_of_a_join_follow_from_stay_as_they_were(
     assert output(df, feeds.folder) == expected
 
 
-def test_a_zone_of_a_fixed_offset_may_have_another_name(
-    session: SparkSession, feeds: Feeds
-) -> None:
-    expected = begun(session, feeds, SAME_DAY, {"spark.sql.session.timeZone": "UTC"})
-    with settings(session, {"spark.sql.session.timeZone": "Etc/UTC"}):
-        df = feeds.join(session, "INNER", SAME_DAY)
-        run(df, feeds.folder)
-    assert output(df, feeds.folder) == expected
+UTC, ETC = ({"spark.sql.session.timeZone": zone} for zone in ("UTC", "Etc/UTC"))
 
 
-def test_settings_that_no_value_follows_from_may_change(
-    session: SparkSession, feeds: Feeds
+@pytest.mark.parametrize(
+    ("condition", "first", "second"),
+    [(NEAR, BERLIN | ANSI, TOKYO | LEGACY), (SAME_DAY, UTC, ETC)],
+    ids=["those that no value follows from", "another name of a zone of a fixed offset"],
+)
+def test_other_settings_may_change(
+    session: SparkSession, feeds: Feeds, condition: str, first: Conf, second: Conf
 ) -> None:
-    expected = begun(session, feeds, NEAR, BERLIN | ANSI)
-    with settings(session, TOKYO | LEGACY):
-        df = feeds.join(session, "INNER", NEAR)
+    expected = begun(session, feeds, condition, first)
+    with settings(session, second):
+        df = feeds.join(session, "INNER", condition)
         run(df, feeds.folder)
     assert output(df, feeds.folder) == expected
 

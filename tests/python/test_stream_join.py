@@ -22,6 +22,10 @@ from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import (
     LAST,
+    NEAR,
+    OFF,
+    OURS,
+    SPARKS,
     TYPES,
     WITHIN,
     Batch,
@@ -46,10 +50,6 @@ if TYPE_CHECKING:
     from tests.python.frames import Rows
 
 pytestmark = pytest.mark.spark
-
-OFF = {"spark.plait.enabled": False}
-OURS, SPARKS = "plaitSymmetricHashJoin", "symmetricHashJoin"
-NEAR = f"l.k = r.k AND {WITHIN}"
 
 
 session = pytest.fixture(scope="module", name="session")(quick_session)
