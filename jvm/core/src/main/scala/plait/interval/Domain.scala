@@ -280,24 +280,19 @@ object Domain {
           )
         })
 
-    private def isLong(bound: Bound[Rational]): Boolean = bound match {
-      case Closed(x) => x.bits > MostBits
-      case Open(x) => x.bits > MostBits
-      case Unbounded => false
-    }
+    private def isLong(bound: Bound[Rational]): Boolean =
+      bound.isBounded && Bound.at(bound).bits > MostBits
 
     /** Of what is far from 0, or near to it, not even the power of two is kept. */
-    private def lowered(lower: Bound[Rational]): Bound[Rational] = lower match {
-      case Closed(x) if isFarBelow(x) => Unbounded
-      case Open(x) if isFarBelow(x) => Unbounded
-      case other =>
-        other.map { x =>
+    private def lowered(lower: Bound[Rational]): Bound[Rational] =
+      if (isFarBelow(Bound.at(lower))) Unbounded
+      else
+        lower.map { x =>
           if (x.magnitude > MostBits) Rational(BigInt(1) << MostBits - 1)
           else if (x.magnitude >= -MostBits) x.roundedDown(KeptBits)
           else if (x.signum > 0) Rational.Zero
           else Rational(-1, BigInt(1) << MostBits - 1)
         }
-    }
 
     private def isFarBelow(x: Rational): Boolean = x.signum < 0 && x.magnitude > MostBits
 

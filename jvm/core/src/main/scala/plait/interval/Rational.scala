@@ -80,12 +80,9 @@ final class Rational private (long: Long, above: BigInt, below: BigInt)
   /** How many it is written with, above and below the line. */
   def bits: Int = if (isLong) 64 else above.bitLength + (if (isWhole) 0 else below.bitLength)
 
-  /** `2^(magnitude - 1) < |x| < 2^(magnitude + 1)` */
-  def magnitude: Int = size
-
   /** At most this number, and less by no more than a part of `2^(1 - bits)`: `bits` digits and a power of two. */
   def roundedDown(bits: Int): Rational = {
-    val shift = bits - size
+    val shift = bits - magnitude
     val scaled =
       if (shift >= 0) Rational(numerator << shift, denominator)
       else Rational(numerator, denominator << -shift)
@@ -112,15 +109,16 @@ final class Rational private (long: Long, above: BigInt, below: BigInt)
     else if (isWhole && that.isWhole) numerator.compare(that.numerator)
     else if (signum != that.signum) Integer.compare(signum, that.signum)
     else {
-      // A number of size n lies between 2^(n - 1) and 2^(n + 1): mostly that tells, without products.
-      val apart = size - that.size
+      // A number of magnitude n lies between 2^(n - 1) and 2^(n + 1): mostly that tells, without products.
+      val apart = magnitude - that.magnitude
       if (apart > 1) signum
       else if (apart < -1) -signum
       else if (denominator == that.denominator) numerator.compare(that.numerator)
       else (numerator * that.denominator).compare(that.numerator * denominator)
     }
 
-  private def size: Int = numerator.bitLength - denominator.bitLength
+  /** `2^(magnitude - 1) < |x| < 2^(magnitude + 1)`, but of 0. */
+  def magnitude: Int = numerator.bitLength - denominator.bitLength
 
   /** A double that is close; [[Floating]] says which ones are above and below. */
   def approximate: Double =

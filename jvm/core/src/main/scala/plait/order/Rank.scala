@@ -52,12 +52,11 @@ sealed abstract class Rank {
       ~(if (possible.mayBeNaN) Rank.OfNaN else high(possible.values.upper))
   }
 
-  /** What no value of these comes after along an order. */
+  /** What no value of these comes after along an order; the least there is, where there is no value. */
   final def last(possible: Possible, direction: Direction): Long = direction match {
+    case _ if possible.values.isEmpty && !possible.mayBeNaN => Long.MinValue
     case Direction.Ascending =>
-      if (possible.mayBeNaN) Rank.OfNaN
-      else if (possible.values.isEmpty) Long.MinValue
-      else high(possible.values.upper)
+      if (possible.mayBeNaN) Rank.OfNaN else high(possible.values.upper)
     case Direction.Descending =>
       if (possible.values.isEmpty) Long.MaxValue else ~low(possible.values.lower)
   }

@@ -24,8 +24,8 @@ import plait.spark.stream.StreamSymmetricHashJoinExec
   *
   * {{{
   * state/0/_metadata   "operatorName":"symmetricHashJoin"           Spark's joins stay Spark's
-  * state/0/0/left-keyToNumValues                                    Spark's, of a version without metadata
   *                     "operatorName":"plaitSymmetricHashJoin"      ours stay ours, if Plait is turned off, too
+  * state/0/0/left-keyToNumValues                                    Spark's, of a version without metadata
   * }}}
   */
 final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] with Logging {

@@ -124,10 +124,8 @@ final class AloneAt(condition: Term, reached: Order, frontier: Long => Long) {
       }
   }
 
-  private def endOf(possible: Possible): Long = rank.fold(Long.MaxValue) { rank =>
-    if (possible.values.isEmpty && !possible.mayBeNaN) Long.MinValue
-    else rank.last(possible, reached.direction)
-  }
+  private def endOf(possible: Possible): Long =
+    rank.fold(Long.MaxValue)(_.last(possible, reached.direction))
 
   private def steps = Iterator.iterate(1000000L)(_ * 4).takeWhile(_ < (1L << 60))
 }

@@ -61,17 +61,17 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
   /** A source that waits for more than has come gives an empty micro-batch, too. */
   private def checkBounded(plan: LogicalPlan): Unit = plan.foreach {
     case BoundedStream(relation, child) =>
-      for (
-        options <- child.collectLeaves().collect(optionsOf); waits <- Seq("minOffsetsPerTrigger")
-      )
-        if (options.keysIterator.exists(_.equalsIgnoreCase(waits)))
+      for (options <- child.collectLeaves().collect(optionsOf))
+        if (options.keysIterator.exists(_.equalsIgnoreCase(WaitsForMore)))
           throw ClauseError(
             s"BOUNDED($relation): the stream is over with the first micro-batch for which its source has nothing, and with the " +
-              s"option $waits the source may have nothing while it waits for more. Leave the option out.",
+              s"option $WaitsForMore the source may have nothing while it waits for more. Leave the option out.",
             child.origin
           )
     case _ => ()
   }
+
+  private val WaitsForMore = "minOffsetsPerTrigger"
 
   private val optionsOf: PartialFunction[LogicalPlan, Map[String, String]] = {
     case relation: StreamingRelationV2 => relation.extraOptions.asCaseSensitiveMap.asScala.toMap

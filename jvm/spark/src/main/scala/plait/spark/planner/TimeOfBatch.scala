@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
 import plait.spark.plan.{ClauseError, StreamAsOfCarrier, StreamJoinCarrier}
-import plait.{BySide, Side}
 
 /** Refuses conditions of a join of streams that follow from the time of the micro-batch:
   *
@@ -34,13 +33,11 @@ final private class TimeOfBatch(named: Map[Long, LogicalPlan])
   def check(plan: LogicalPlan): Unit = plan match {
     case carrier: StreamJoinCarrier => check(carrier.join)
     case join: Join =>
-      if (StreamJoins.isTaken(join)) check(join.condition, join, Nil)
+      if (StreamJoins.isTaken(join)) refuse(join, join.condition)
       join.children.foreach(check)
     case carrier: StreamAsOfCarrier =>
       val join = carrier.join
-      check(Some(join.best), join, Nil)
-      check(join.condition, join, Nil)
-      check(join.check, join, Nil)
+      refuse(join, join.condition ++ join.check ++ Some(join.best))
       join.children.foreach(check)
     case filter: Filter =>
       if (filter.isStreaming) checkAbove(filter.condition, filter.child)
@@ -51,8 +48,9 @@ final private class TimeOfBatch(named: Map[Long, LogicalPlan])
   /** Spark makes filters above an INNER join part of its condition, and joins INNER whose filters no NULL passes. */
   private def checkAbove(condition: Expression, below: LogicalPlan): Unit = below match {
     case join: Join if join.joinType == Inner && StreamJoins.isTaken(join) =>
-      check(Some(condition), join, Side.both)
-    case carrier: StreamJoinCarrier => check(Some(condition), carrier.join, Side.both)
+      refuse(join, ofBothSides(condition, join))
+    case carrier: StreamJoinCarrier =>
+      refuse(carrier.join, ofBothSides(condition, carrier.join))
     case Project(columns, child) =>
       checkAbove(replaceAlias(condition, getAliasMap(columns)), child)
     case ref: CTERelationRef =>
@@ -65,12 +63,16 @@ final private class TimeOfBatch(named: Map[Long, LogicalPlan])
     case _ => ()
   }
 
-  private def check(condition: Option[Expression], join: LogicalPlan, pushed: Seq[Side]): Unit = {
-    val columns = BySide(join.children.head.outputSet, join.children.last.outputSet)
+  /** Those of one side are filters below the join. */
+  private def ofBothSides(condition: Expression, join: Join): Seq[Expression] =
+    splitConjunctivePredicates(condition).filterNot { conjunct =>
+      join.children.exists(side => conjunct.references.subsetOf(side.outputSet))
+    }
+
+  private def refuse(join: LogicalPlan, conditions: Iterable[Expression]): Unit =
     for {
-      conjunct <- condition.toSeq.flatMap(splitConjunctivePredicates)
+      conjunct <- conditions.flatMap(splitConjunctivePredicates)
       now <- conjunct.find(isTime)
-      if !pushed.exists(side => conjunct.references.subsetOf(columns(side)))
     } throw ClauseError(
       s"The condition ${conjunct.sql} of a join of streams follows from ${now.sql}, which is another time in each " +
         "micro-batch; until when a row waits for its matches is stored with the row. Compare columns, filter one side " +
@@ -78,7 +80,6 @@ final private class TimeOfBatch(named: Map[Long, LogicalPlan])
         "NO_SYMMETRIC_HASH.",
       join.origin
     )
-  }
 
   private def isTime(expression: Expression): Boolean = expression match {
     case _: CurrentTimestampLike | _: CurrentDate | _: CurrentTime | _: LocalTimestamp |

@@ -30,8 +30,9 @@ object SettingsUsed {
     val all = expressions.flatMap(_.collect { case e => e })
     val zones = all.flatMap(zone).distinct.sorted
     val modes = all.flatMap(mode).distinct.sorted
-    (if (zones.isEmpty) None
-     else Some(s"${SQLConf.SESSION_LOCAL_TIMEZONE.key} ${zones.mkString(" ")}")).toSeq ++
+    Option
+      .when(zones.nonEmpty)(s"${SQLConf.SESSION_LOCAL_TIMEZONE.key} ${zones.mkString(" ")}")
+      .toSeq ++
       modes.map(isAnsi => s"${SQLConf.ANSI_ENABLED.key} $isAnsi")
   }
 

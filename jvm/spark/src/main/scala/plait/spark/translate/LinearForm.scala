@@ -29,15 +29,15 @@ final private[translate] case class LinearForm(factors: Seq[(Term, Rational)], c
 
   def -(that: LinearForm): LinearForm = this + that * Rational(-1)
 
-  def hasOneTwice: Boolean = factors.map(_._1).distinct.size < factors.size
+  def hasOneTwice: Boolean = terms.size < factors.size
+
+  private def terms: Seq[Term] = factors.map(_._1).distinct
 
   /** The sum without its constant. */
-  def sum: Term = factors
-    .groupMapReduce(_._1)(_._2)(_ + _)
-    .toSeq
-    .sortBy { case (term, _) => factors.indexWhere(_._1 == term) }
-    .map { case (term, factor) => LinearForm.scaled(term, factor) }
-    .reduceLeft(LinearForm.real(Plus, _, _))
+  def sum: Term = {
+    val whole = factors.groupMapReduce(_._1)(_._2)(_ + _)
+    terms.map(term => LinearForm.scaled(term, whole(term))).reduceLeft(LinearForm.real(Plus, _, _))
+  }
 
   def term: Term =
     if (constant.signum == 0) sum else LinearForm.real(Plus, sum, LinearForm.known(constant))

@@ -80,8 +80,7 @@ final class RealTranslation(
     case UnresolvedAttribute(name) => variable(name)
     case Literal(x: Any, dataType: org.apache.spark.sql.types.NumericType) =>
       exactly(OrderedType.number(x, dataType).get, e.sql)
-    case Add(l, r, _) => LinearForm.collected(call(Plus, l, r))
-    case Subtract(l, r, _) => LinearForm.collected(call(Minus, l, r))
+    case _: Add | _: Subtract => LinearForm.collected(summed(e))
     // Of the same numbers only: of a function that is not known each call may be another one.
     case Multiply(l, r, _) =>
       val (a, b) = (number(l), number(r))
@@ -123,6 +122,13 @@ final class RealTranslation(
     case other if isText(other) || isNowhere(other) =>
       refuse(other, "has no meaning for real numbers here")
     case _ => unknown(Domain.Real)
+  }
+
+  /** As it is written: of a sum of sums the whole is collected, once. */
+  private def summed(e: Spark): Term = e match {
+    case Add(l, r, _) => Call(real(Plus), summed(l), summed(r))
+    case Subtract(l, r, _) => Call(real(Minus), summed(l), summed(r))
+    case other => number(other)
   }
 
   private def is(special: Specials, c: Spark): Term = Call(Logic.Is(special), number(c))

@@ -45,7 +45,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case SecondsToTimestamp(c) if OrderedType.Integers.unapply(c.dataType) => instant(c, 1000000L)
     case s @ SecondsToTimestamp(c) if c.dataType.isInstanceOf[DecimalType] =>
       // Exactly, or Spark fails.
-      Call(failing(Times, OrderedType.domain(c.dataType).get, domain(s)), of(c), Constant(1000000L))
+      Call(failing(Times, domain(c), domain(s)), of(c), Constant(1000000L))
     case MillisToTimestamp(c) => instant(c, 1000L)
     case MicrosToTimestamp(c) => of(c)
     case t @ TimestampAddInterval(l, r, _)
