@@ -31,7 +31,7 @@ test: .venv/dev .venv/node ## lint and every suite, up to the first stage that f
 	@echo "== lint: Python, docker" && $(PYTHON_LINT) && $(DOCKER_LINT)
 	@status=0; \
 	echo "== lint, test, jar: Scala" && ./sbt $(SBT_LINT) test jar && \
-	$(MAKE) --no-print-directory .venv/plait && \
+	$(MAKE) --no-print-directory .venv/plait build/spark.jsa && \
 	echo "== test: Python" && $(TOOLCHAIN) && use_spark && \
 	$(PYTEST) --junitxml=build/pytest.xml || status=$$?; \
 	$(BIN)/python scripts/tally.py $(REPORTS); exit $$status
@@ -63,6 +63,9 @@ stubs: .venv/dev ## python/plait/_proto from proto/, after a change there
 
 dist: .venv/dev ## the source archive, and from it the wheel that carries the jar, in dist/
 	@$(BIN)/python -m build --no-isolation
+
+build/spark.jsa: python/constraints.txt tests/class_archive.py | .venv/plait
+	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m tests.class_archive
 
 # Below: the set-up. A stamp in .venv is newer than what it was made from.
 

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.class_archive import quick_start
 
 import plait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A test's Spark is short-lived: its code is never hot enough to pay for the optimizing compiler,
-# and two of them share the machine when the tests run in two processes.
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK_START = quick_start()
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_START)
 os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", QUICK_START)
 

@@ -45,9 +45,11 @@ def windowed(name: str, windows: str = "TUMBLE") -> str:
     return WINDOWS[windows].format(f"{{{name}}}")
 
 
-def minutely(streams: Streams, first: int = 100 * MINUTE, minutes: int = 30) -> None:
-    """Rows every six minutes, the last of each side as late as the watermark lets them be."""
-    for m in range(0, minutes, 6):
+def minutely(
+    streams: Streams, first: int = 100 * MINUTE, minutes: int = 30, every: int = 8
+) -> None:
+    """Rows every so many minutes, the last of a side as late as the watermark lets them be."""
+    for m in range(0, minutes, every):
         rows: dict[str, list[Row]] = {
             name: [
                 (100 * m + i, i % 3, first + (m - (i == 4) * 2) * MINUTE + 7 * i + side, m + i)
@@ -244,7 +246,10 @@ def test_windows_of_any_zone_are_over_when_no_row_of_theirs_can_come(
     below = joined(left, "LEFT", right, columns, "AND a.v % 4 = b.v % 4")
     query = ABOVE.format(joined=below, more=", max(ts) AS t")
     streams = Windows(session, tmp_path, query, l=120, r=120)
-    minutely(streams, first, minutes=126 if zone == "Europe/Berlin" else 42)
+    if zone == "Europe/Berlin":
+        minutely(streams, first, minutes=126, every=18)
+    else:
+        minutely(streams, first, minutes=42)
     with settings(session, {"spark.sql.session.timeZone": zone}):
         holds(streams)
 

@@ -17,7 +17,7 @@ class ConditionLaws extends munit.FunSuite {
     test(s"${family.name} in $zone") {
       SQLConf.get.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone)
       try {
-        val random = new Random(Cases.seed)
+        val random = new Random(Cases.seed + zone.hashCode)
         val expressions = new RandomExpressions(random, new RandomValues(random), zone)
         val laws = new AgainstSpark(random)
         val held = Seq

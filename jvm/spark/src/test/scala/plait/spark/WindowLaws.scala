@@ -45,22 +45,30 @@ class WindowLaws extends munit.FunSuite {
     test(s"starts and ends of windows of ${dataType.sql}, sliding ones too") {
       val random = new Random(Cases.seed)
       val laws = new AgainstSpark(random)
-      val columns = "abst".map(name => AttributeReference(name.toString, dataType)())
+      val columns = "abst".zip(Seq(dataType, LongType, dataType, LongType)).map { case (name, t) =>
+        AttributeReference(name.toString, t)()
+      }
+      // Of numbers more lie near to the ends of 64 bits.
+      def time(column: Expression) =
+        if (column.dataType == dataType) column
+        else PreciseTimestampConversion(column, LongType, dataType)
       val held = Seq
         .fill(Cases.of(500, soak = 5000)) {
           val slide = (1 + random.nextInt(10)) * minute
           val overlapping = 1 + random.nextInt(4)
-          val window = Window(overlapping * slide, slide, random.nextInt(10) * minute % slide)
+          val origin = random.nextInt(10) * minute % slide
+          val mode = Window.modes(random.nextInt(Window.modes.size))
+          val window = Window(overlapping * slide, slide, origin, NumericEvalContext(mode))
           def place(time: Expression) = {
             val i = random.nextInt(overlapping)
             val at = if (random.nextBoolean()) window.start(time, i) else window.end(time, i)
             PreciseTimestampConversion(at, LongType, dataType)
           }
           val other =
-            if (random.nextBoolean()) place(columns(2))
-            else if (random.nextBoolean()) columns(3)
+            if (random.nextBoolean()) place(time(columns(2 + random.nextInt(2))))
+            else if (random.nextBoolean()) columns(2)
             else Literal(instant(random), dataType)
-          laws.check(compared(random, place(columns(0)), other), columns)
+          laws.check(compared(random, place(time(columns(random.nextInt(2)))), other), columns)
         }
         .sum
       assert(held > 5000, s"only $held evaluations had a value")
@@ -80,18 +88,30 @@ class WindowLaws extends munit.FunSuite {
 }
 
 private object WindowLaws {
-  final case class Window(length: Long, slide: Long, origin: Long) {
+  object Window {
+    val modes: Seq[EvalMode.Value] = Seq(EvalMode.LEGACY, EvalMode.ANSI, EvalMode.TRY)
+  }
+  final case class Window(
+      length: Long,
+      slide: Long,
+      origin: Long,
+      context: NumericEvalContext = NumericEvalContext(EvalMode.ANSI)
+  ) {
 
     /** As `ResolveTimeWindows` writes it. */
     def start(time: Expression, i: Int): Expression = {
       val t = PreciseTimestampConversion(time, time.dataType, LongType)
-      val rest = Remainder(Subtract(t, Literal(origin)), Literal(slide))
+      val rest = Remainder(Subtract(t, Literal(origin), context), Literal(slide), context)
       val last = Subtract(
         t,
-        CaseWhen(Seq((LessThan(rest, Literal(0L)), Add(rest, Literal(slide)))), Some(rest))
+        CaseWhen(
+          Seq((LessThan(rest, Literal(0L)), Add(rest, Literal(slide), context))),
+          Some(rest)
+        ),
+        context
       )
-      Subtract(last, Literal(i * slide))
+      Subtract(last, Literal(i * slide), context)
     }
-    def end(time: Expression, i: Int): Expression = Add(start(time, i), Literal(length))
+    def end(time: Expression, i: Int): Expression = Add(start(time, i), Literal(length), context)
   }
 }

@@ -17,7 +17,8 @@ import plait.interval.{Domain, IntervalSet, Rational}
   * }}}
   *
   * With an `s` from 0 to d its differences wrap around, or fail, only for the first instants of the
-  * type; what becomes of those is less than four windows from either end of it.
+  * type; what becomes of those is less than four windows from either end of it. Not where they TRY,
+  * and become NULL instead: the analyzer writes none such.
   */
 final private[translate] class WindowTranslation(of: Spark => Term) {
   import WindowTranslation._
@@ -36,16 +37,23 @@ private object WindowTranslation {
   /** An instant, where some window begins, and how long each is. */
   private object Start {
     def unapply(e: Spark): Option[(Spark, Long, Long)] = e match {
-      case Subtract(t, CaseWhen(Seq((LessThan(a, Number(0)), Add(b, Number(d), _))), Some(c)), _)
-          if a.semanticEquals(b) && b.semanticEquals(c) && t.dataType == LongType =>
+      case difference @ Subtract(
+            t,
+            CaseWhen(Seq((LessThan(a, Number(0)), sum @ Add(b, Number(d), _))), Some(c)),
+            _
+          )
+          if !Seq(difference, sum).exists(tries) && a
+            .semanticEquals(b) && b.semanticEquals(c) && t.dataType == LongType =>
         c match {
-          case Remainder(Subtract(u, Number(s), _), Number(length), _)
-              if t.semanticEquals(u) && length == d && 0 <= s && s < d =>
+          case Remainder(since @ Subtract(u, Number(s), _), Number(length), _)
+              if !tries(since) && t.semanticEquals(u) && length == d && 0 <= s && s < d =>
             Some((t, s, d))
           case _ => None
         }
       case _ => None
     }
+
+    private def tries(e: BinaryArithmetic) = e.evalMode == EvalMode.TRY
   }
 
   private object Number {
