@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import math
+import struct
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plait import _jvm
 from plait.errors import PlaitError
@@ -18,6 +21,7 @@ from plait.values import Given, decoded_bounds, encoded_bounds
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+GREATEST_FLOAT = (2 - 2**-23) * 2.0**127
 LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
 
 
@@ -42,6 +46,9 @@ def bounds(
 
     Numbers are exact and real: no type, no rounding, no overflow, no NULL. Their ends come back as
     int or Fraction; an irrational end is a Fraction next to it, outside, which a double can hold.
+    A float is exactly what Python holds, and 0.1 in the condition is 1/10: so ``x = 0.1`` is never
+    TRUE of ``x=0.1``; write ``x=Decimal("0.1")``. Where a variable is a decimal, a float
+    given for it is read as it is written; where it is a float of 32 bits, as the nearest of those.
 
     With ``types``, names of Spark's types, or where times, truth values or texts are known, the
     condition means what it means to Spark in the session's time zone; a variable without a type has
@@ -85,7 +92,9 @@ def _solve(
 ) -> Trace:
     check_condition(condition)
     types = _checked_types(types)
-    known = {name: _checked(name, given) for name, given in known.items()}
+    known = {
+        name: _as_type(_checked(name, given), types.get(name, "")) for name, given in known.items()
+    }
     ends = {name: _ends(given) for name, given in known.items()}
     is_real = not types and all(_is_number(x) for values in ends.values() for x in values)
     names = [*known, *(name for name in types if name not in known)]
@@ -110,11 +119,19 @@ def _solve(
         isinstance(x, datetime) and x.tzinfo is not None for values in ends.values() for x in values
     )
     found = {
-        one["name"]: decoded_bounds(one["possible"], is_aware=is_aware)
+        one["name"]: decoded_bounds(one["possible"], is_aware=is_aware, zone=_zone(answer["zone"]))
         for one in answer["variables"]
     }
     narrowed = Narrowed(found, feasible=answer["feasible"])
     return Trace(answer.get("text", ""), answer.get("mermaid", ""), narrowed)
+
+
+def _zone(name: str) -> tzinfo | None:
+    """Return a time zone; None for an offset, in which no time comes twice."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, ZoneInfoNotFoundError):
+        return None
 
 
 def active_session() -> SparkSession:
@@ -165,7 +182,8 @@ def _checked(name: str, given: Any) -> Any:
             f"These are the bounds of all variables: give one of them, found[{name!r}]."
         )
     if isinstance(given, list):
-        raise PlaitError(f"The ends of {name} are a pair: write {tuple(given)!r}, not {given!r}.")
+        pair = repr(tuple(given)) if len(given) == 2 else "(1, None)"
+        raise PlaitError(f"The ends of {name} are a pair: write {pair}, not {given!r}.")
     if not isinstance(given, tuple):
         return _plain(given)
     if len(given) != 2:
@@ -183,6 +201,21 @@ def _checked(name: str, given: Any) -> Any:
             f"The ends of {name} are the wrong way round: write ({upper!r}, {lower!r})."
         )
     return lower, upper
+
+
+def _as_type(given: Any, type_: str) -> Any:
+    """Return Python's floats as values of a type that cannot hold them all."""
+    if isinstance(given, tuple):
+        return tuple(_as_type(end, type_) for end in given)
+    if not isinstance(given, float) or not math.isfinite(given):
+        return given
+    name = type_.strip().lower()
+    if name.startswith(("dec", "numeric")):
+        return Decimal(repr(given))
+    if name in ("float", "real") and abs(given) <= GREATEST_FLOAT:
+        nearest: float = struct.unpack("f", struct.pack("f", given))[0]
+        return nearest
+    return given
 
 
 def _plain(value: Any) -> Any:

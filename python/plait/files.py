@@ -76,7 +76,7 @@ def prune_files(path: str | Path, condition: str) -> list[RowGroup]:
     [(100, True)]
     """
     check_condition(condition)
-    if not isinstance(path, str | Path):
+    if not isinstance(path, str | Path) or not str(path).strip():
         raise PlaitError(f"The path is that of one local file or folder, not {path!r}.")
     root = Path(path).absolute()
     files = [root] if root.is_file() else sorted(_data_files(root))

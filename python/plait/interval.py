@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,26 +21,47 @@ class Interval:
 
     >>> Interval(3, None, lower_open=True)
     (3, +inf)
+
+    Datetimes without a time zone are compared as what they are in ``zone``, where that is known: of
+    the hour that comes twice when the clocks go back, the second time (``fold=1``) is later.
     """
 
     lower: Any
     upper: Any
     lower_open: bool = False
     upper_open: bool = False
+    zone: tzinfo | None = field(default=None, repr=False, compare=False)
 
     def __contains__(self, value: Any) -> bool:
         above: Callable[[Any, Any], bool] = operator.gt if self.lower_open else operator.ge
         below: Callable[[Any, Any], bool] = operator.lt if self.upper_open else operator.le
-        return (self.lower is None or above(value, self.lower)) and (
-            self.upper is None or below(value, self.upper)
-        )
+        lower, upper, at = map(self._moment, (self.lower, self.upper, value))
+        return (lower is None or above(at, lower)) and (upper is None or below(at, upper))
 
     def __repr__(self) -> str:
-        if self.lower is not None and self.lower == self.upper:
-            return f"{{{_shown(self.lower)}}}"
-        first = "(-inf" if self.lower is None else f"{'[('[self.lower_open]}{_shown(self.lower)}"
-        last = "+inf)" if self.upper is None else f"{_shown(self.upper)}{'])'[self.upper_open]}"
+        lower, upper = (self._shown(end) for end in (self.lower, self.upper))
+        if self.lower is not None and self._moment(self.lower) == self._moment(self.upper):
+            return f"{{{lower}}}"
+        first = "(-inf" if self.lower is None else f"{'[('[self.lower_open]}{lower}"
+        last = "+inf)" if self.upper is None else f"{upper}{'])'[self.upper_open]}"
         return f"{first}, {last}"
+
+    def _moment(self, value: Any) -> Any:
+        """Return a wall clock's time in UTC: with one zone of both Python compares clocks."""
+        if self.zone is None or not isinstance(value, datetime) or value.tzinfo is not None:
+            return value
+        try:
+            return value.replace(tzinfo=self.zone).astimezone(UTC)
+        except OverflowError:  # within a day of the ends of Python's years
+            return value.replace(tzinfo=UTC)
+
+    def _shown(self, value: Any) -> str:
+        """Write a wall clock's time with its offset if the clock shows it twice."""
+        if isinstance(value, datetime) and self._moment(value) != self._moment(
+            value.replace(fold=1 - value.fold)
+        ):
+            return str(value.replace(tzinfo=self.zone))
+        return _shown(value)
 
 
 @dataclass(frozen=True)
@@ -138,4 +160,6 @@ def _shown(value: Any) -> str:
         return _short(value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**DECIMAL_DIGITS:
         return _short(Fraction(value))
+    if isinstance(value, timedelta):
+        return str(value).replace(", ", " ")  # a comma stands between two ends
     return repr(value) if isinstance(value, str | float) else str(value)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -82,8 +82,10 @@ def _exact(value: float | Decimal | Fraction) -> str:
         raise PlaitError(f"A number that long is no end of an interval: {error}.") from error
 
 
-def decoded_bounds(possible: Mapping[str, Any], *, is_aware: bool) -> Bounds:
-    """Read what a variable may be; timestamps with their offset where ``is_aware``."""
+def decoded_bounds(
+    possible: Mapping[str, Any], *, is_aware: bool, zone: tzinfo | None = None
+) -> Bounds:
+    """Read what a variable may be; timestamps with an offset if ``is_aware``, else of ``zone``."""
     return Bounds(
         tuple(
             Interval(
@@ -91,12 +93,17 @@ def decoded_bounds(possible: Mapping[str, Any], *, is_aware: bool) -> Bounds:
                 upper := _value(high, is_aware, "upper"),
                 lower_open or lower is None,
                 upper_open or upper is None,
+                None if is_aware or not _is_instant(low, high) else zone,
             )
             for low, lower_open, high, upper_open in possible["spans"]
         ),
         null=possible["null"],
         nan=possible["nan"],
     )
+
+
+def _is_instant(*ends: Mapping[str, Any] | None) -> bool:
+    return any(end is not None and "offset" in end for end in ends)
 
 
 def _value(end: Mapping[str, Any] | None, is_aware: bool, side: str) -> Any:

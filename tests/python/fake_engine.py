@@ -129,6 +129,7 @@ JOIN = {
             for place, what in enumerate(("In", "Late", "Stored", "Pruned"))
         },
         **{"pairsByProbingLeft": 8, "pairsByProbingRight": 9, "leftFrontier": 77},
+        **{"leftBound": 55, "leftBytesStored": 1000},
     },
 }
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.python.queries import settings
 
 import plait
-from plait import Interval
+from plait import Interval, PlaitError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -194,7 +195,7 @@ TYPED = {
     "truth": ("NOT a", {"a": "boolean"}, "{False}"),
     "between": ("a BETWEEN 1 AND 3", {"a": "int"}, "[1, 3]"),
     "intervals": ("a > INTERVAL 1 DAY", {"a": "interval day to second"},
-                  "[1 day, 0:00:00.000001, +inf)"),
+                  "[1 day 0:00:00.000001, +inf)"),
     "days added": ("date_add(a, 3) = DATE'2026-07-04'", {"a": "date"}, "{2026-07-01}"),
     "days between": ("datediff(a, DATE'2026-07-01') = 5", {"a": "date"}, "{2026-07-06}"),
     "decimals rounded down": ("floor(a) = 2", {"a": "decimal(9, 2)"}, "[2, 2.99]"),
@@ -372,3 +373,69 @@ def test_every_solution_is_within_the_bounds(types: dict[str, str] | None) -> No
                 for name, value in zip("abc", values, strict=True):
                     assert value in found[name], (condition, known, name, value)
     assert solutions > 500
+
+
+OF_DOUBLES = {
+    "x * 2 > 5": "[2.5000000000000004, +inf) or NaN",
+    "NOT isnan(x) AND x / 2 >= 3": "[6.0, +inf)",
+    "x * x <= 4": "[-2.0, 2.0]",
+}
+
+
+@pytest.mark.parametrize("condition", OF_DOUBLES)
+def test_products_of_doubles_are_nan_of_nan_and_of_zero_times_infinity_alone(
+    condition: str,
+) -> None:
+    found = plait.bounds(condition, types={"x": "double"})["x"]
+    assert repr(found) == OF_DOUBLES[condition]
+
+
+@pytest.mark.parametrize("type_", ["int", "bigint", "decimal(5, 2)"])
+def test_x_times_x_is_the_square_of_one_x(type_: str) -> None:
+    assert repr(plait.bounds("x * x = 4", types={"x": type_})["x"]) == "{-2} ∪ {2}"
+
+
+def test_a_year_is_its_days() -> None:
+    days = plait.bounds("year(d) = 2026", types={"d": "date"})["d"]
+    assert repr(days) == "[2026-01-01, 2026-12-31]"
+    times = plait.bounds("year(t) < 2026", types={"t": "timestamp_ntz"})["t"]
+    assert times.upper == datetime(2025, 12, 31, 23, 59, 59, 999999)
+    assert repr(plait.bounds("year(d) > 2026", d=date(2026, 5, 1))) == "{'d': nothing}"
+
+
+def test_truth_values_that_are_compared_are_conditions() -> None:
+    assert shown("(a > 3) = TRUE AND (a < 9) <=> (1 < 2)") == {"a": "(3, 9)"}
+    assert shown("(a > 3) = FALSE") == {"a": "(-inf, 3]"}
+
+
+@pytest.mark.parametrize(
+    "given", ["DATE'2026-01-01'", "TIMESTAMP'2026-01-01 12:00'", "'x'", "TRUE"]
+)
+def test_what_is_no_number_is_none_of_the_real_numbers(given: str) -> None:
+    with pytest.raises(PlaitError, match=r"no meaning for real numbers here.* types="):
+        plait.bounds(f"a >= {given}")
+
+
+def test_a_power_is_no_exclusive_or() -> None:
+    with pytest.raises(PlaitError, match=r"exclusive OR of bits; a power is pow\(x, 2\)"):
+        plait.bounds("x^2 = 4")
+
+
+def test_a_float_for_a_decimal_is_what_is_written_and_for_a_float_the_nearest_one() -> None:
+    cents = plait.bounds("x >= 0", types={"x": "decimal(5, 2)"}, x=(0.1, 0.3))["x"]
+    assert repr(cents) == "[0.1, 0.3]"
+    assert plait.bounds("x >= 0", types={"x": "float"}, x=0.1)["x"].lower == 0.10000000149011612
+
+
+def test_of_the_hour_that_comes_twice_the_second_is_later(spark: SparkSession) -> None:
+    with settings(spark, {"spark.sql.session.timeZone": "Europe/Berlin"}):
+        first = datetime(2026, 10, 25, 2, 30)
+        x = plait.bounds("x < y + INTERVAL 45 MINUTES", y=first)["x"]
+        # 45 minutes after the first 02:30 a clock shows 02:15 again.
+        assert repr(x) == "(-inf, 2026-10-25 02:14:59.999999+01:00]"
+        assert first in x
+        assert datetime(2026, 10, 25, 2, 14, fold=1) in x
+        assert datetime(2026, 10, 25, 2, 15, fold=1) not in x
+        again = plait.bounds("x = y + INTERVAL 1 HOUR", y=first)["x"]
+        assert first not in again
+        assert first.replace(fold=1) in again

@@ -117,16 +117,22 @@ def test_the_streams_of_the_guide_give_the_rows_that_are_shown(
     assert capsys.readouterr().out.strip() == shown.strip()
 
 
-def test_the_blocks_of_the_page_on_streams_print_what_is_shown(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("page", "partitions"), [("streaming", 1), ("bounds", 4)])
+def test_the_blocks_of_a_page_print_what_is_shown(
+    spark: SparkSession,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    page: str,
+    partitions: int,
 ) -> None:
-    text = (ROOT / "docs" / "streaming.md").read_text()
+    text = (ROOT / "docs" / f"{page}.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, FLAGS)
     assert len(blocks) == text.count("```python")
     session = spark.newSession()
     names = {"spark": session, "plait": plait, "checkpoint": str(tmp_path / "checkpoint")}
+    names["folder"] = str(tmp_path)
     try:
-        with settings(session, {"spark.sql.shuffle.partitions": 1}):
+        with settings(session, {"spark.sql.shuffle.partitions": partitions}):
             for block, shown in blocks:
                 exec(block, names)
                 assert capsys.readouterr().out.strip() == shown.strip(), block

@@ -106,6 +106,7 @@ def test_a_record_has_both_sides_of_each_join_and_sparks_progress(start: Start) 
     assert (left.side, left.rows_in, left.rows_late, left.rows_stored) == ("left", 0, 1, 2)
     assert (left.rows_pruned, left.pairs, left.frontier, left.state_bytes) == (3, 8, 77, 320)
     assert (right.side, right.pairs, right.frontier) == ("right", 9, None)
+    assert (left.bound, left.bytes_stored, right.bound) == (55, 1000, None)
     report = plait.stream_report([record.progress])
     assert [(side.side, side.rows_stored) for side in report] == [("left", 2), ("right", 2)]
 

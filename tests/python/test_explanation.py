@@ -113,6 +113,18 @@ def test_a_query_of_three_tables_has_the_rows_of_both_joins(spark: SparkSession)
     assert {side.node for side in found} == {"SymmetricHashJoin", "SortMergeJoin"}
 
 
+@pytest.mark.parametrize(
+    ("more", "why"), [("", "NO_COMPARISON"), ("AND l.t < r.t", "ONE_SIDED_REACH")]
+)
+def test_what_no_broadcast_would_change_is_said_before_it(
+    spark: SparkSession, more: str, why: str
+) -> None:
+    keys = {"spark.sql.autoBroadcastJoinThreshold": "10MB", "spark.sql.adaptive.enabled": True}
+    with settings(spark, keys):
+        df = spark.sql(f"SELECT * FROM l JOIN r ON l.k = r.k {more}")
+        assert {side.why_not for side in plait.explain(df)} == {why}
+
+
 def test_once_the_query_has_run_the_rows_are_those_of_the_plan_that_ran(
     spark: SparkSession,
 ) -> None:

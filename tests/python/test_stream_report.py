@@ -14,6 +14,7 @@ import plait
 from plait import PlaitError, StreamSide
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAMES = ("RowsIn", "RowsLate", "RowsStored", "RowsPruned", "Frontier")
 
 
@@ -25,6 +26,9 @@ def join(left: tuple[int, ...], right: tuple[int, ...], pairs: int = 0) -> dict[
     metrics = {"pairsByProbingLeft": pairs, "pairsByProbingRight": 2 * pairs, "leftSegments": 1}
     for side, values in (("left", left), ("right", right)):
         metrics |= {f"{side}{name}": value for name, value in zip(NAMES, values, strict=True)}
+        metrics[f"{side}BytesStored"] = 40 * values[2]
+        if values[4] >= micros(NOON):
+            metrics[f"{side}Bound"] = values[4] - micros(EPOCH + timedelta(hours=1))
     return {
         "operatorName": "plaitSymmetricHashJoin",
         "memoryUsedBytes": 4096,
@@ -79,6 +83,8 @@ def test_there_is_a_row_for_each_batch_and_side() -> None:
         largest_key=None,
         frontier=NOON,
         lag=timedelta(minutes=30),
+        bound=NOON - timedelta(hours=1),
+        bytes_stored=80,
         state_bytes=4096,
         duration=timedelta(milliseconds=1234),
     )
@@ -125,12 +131,12 @@ def test_joins_are_numbered_among_all_that_keeps_state_and_the_rest_left_out() -
 
 
 TEXT = """
-batch join side  rows in late stored pruned pairs frontier                lag state bytes    ms
-    0    0 left        3    0      3      0     7                                   4,096 1,234
-    0    0 right       5    0      5      0    14                                   4,096 1,234
-    1    0 left        0    1      2      1     0 2026-03-01 12:00:00 0:30:00       4,096 1,234
-    1    0 right   2,000    0  2,005      0     0 2026-03-01 12:00:00 0:30:00       4,096 1,234
-"""
+batch join side  rows in late stored pruned pairs frontier                lag bound                bytes    ms
+    0    0 left        3    0      3      0     7                                                    120 1,234
+    0    0 right       5    0      5      0    14                                                    200 1,234
+    1    0 left        0    1      2      1     0 2026-03-01 12:00:00 0:30:00 2026-03-01 11:00:00     80 1,234
+    1    0 right   2,000    0  2,005      0     0 2026-03-01 12:00:00 0:30:00 2026-03-01 11:00:00 80,200 1,234
+"""  # noqa: E501
 
 
 def test_printed_it_is_a_table() -> None:
@@ -139,9 +145,9 @@ def test_printed_it_is_a_table() -> None:
 
 
 EVICTED = """
-batch join side  rows in late stored pruned evicted pairs frontier lag state bytes    ms
-    0    0 left        9    0      3      0       6     0                    4,096 1,234
-    0    0 right       5    0      5      0       0     0                    4,096 1,234
+batch join side  rows in late stored pruned evicted pairs frontier lag bound bytes    ms
+    0    0 left        9    0      3      0       6     0                      120 1,234
+    0    0 right       5    0      5      0       0     0                      200 1,234
 """
 
 
@@ -150,7 +156,7 @@ def test_rows_of_keys_that_had_too_many_have_a_column_if_there_are_any() -> None
     limited["customMetrics"] |= {"leftRowsEvicted": 6, "leftLargestKey": 7, "rightRowsEvicted": 0}
     report = plait.stream_report([progress(0, limited)])
     assert str(report) == EVICTED.strip("\n")
-    assert report._repr_html_().count("<td>") == 2 * 13
+    assert report._repr_html_().count("<td>") == 2 * 14
     assert [(side.rows_evicted, side.largest_key) for side in report] == [(6, 7), (0, None)]
 
 

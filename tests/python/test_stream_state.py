@@ -78,16 +78,21 @@ def test_there_are_as_many_as_the_progress_says(ran: Ran, spark: SparkSession) -
     assert [df.count()] == ran.waiting["as_of"]
 
 
-def test_the_report_has_the_rows_of_each_side_and_the_frontier_as_a_time(ran: Ran) -> None:
+def test_the_report_has_the_rows_of_each_side_and_frontier_and_bound_as_times(ran: Ran) -> None:
     report = ran.reports["outer"]
     # The files of the second batch may be met by one batch or by two.
+    # A shipment is of the order's time, or up to an hour later.
+    first = {"left": timedelta(hours=1), "right": timedelta(0)}
     for side, rows_in, stored, pruned in (("left", 4, 4, 0), ("right", 4, 3, 1)):
         rows = [row for row in report if row.side == side]
         assert sum(row.rows_in for row in rows) == rows_in
         assert sum(row.rows_pruned for row in rows) == pruned
         assert rows[0].frontier is None
         assert rows[-1].rows_stored == stored
-        assert rows[-1].frontier == datetime(2026, 3, 1, 10, 10, 0, 1, tzinfo=UTC)
+        frontier = datetime(2026, 3, 1, 10, 10, 0, 1, tzinfo=UTC)
+        assert rows[-1].frontier == frontier
+        assert (rows[0].bound, rows[-1].bound) == (None, frontier - first[side])
+        assert rows[-1].bytes_stored >= 32 * stored
         # The newest event time is that of the orders, 10:20, or of the shipments, 10:30.
         micro = timedelta(microseconds=1)
         assert rows[-1].lag in [timedelta(minutes=minutes) - micro for minutes in (10, 20)]

@@ -670,7 +670,7 @@ class StreamRecord(_message.Message):
     def __init__(self, number: _Optional[int] = ..., batch: _Optional[int] = ..., time: _Optional[int] = ..., rows_in: _Optional[int] = ..., milliseconds: _Optional[int] = ..., sides: _Optional[_Iterable[_Union[StreamSide, _Mapping]]] = ..., json: _Optional[str] = ..., started: _Optional[int] = ...) -> None: ...
 
 class StreamSide(_message.Message):
-    __slots__ = ("join", "side", "rows_in", "rows_late", "rows_stored", "rows_pruned", "pairs", "frontier", "state_bytes")
+    __slots__ = ("join", "side", "rows_in", "rows_late", "rows_stored", "rows_pruned", "pairs", "frontier", "state_bytes", "bound", "bytes_stored")
     JOIN_FIELD_NUMBER: _ClassVar[int]
     SIDE_FIELD_NUMBER: _ClassVar[int]
     ROWS_IN_FIELD_NUMBER: _ClassVar[int]
@@ -680,6 +680,8 @@ class StreamSide(_message.Message):
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     FRONTIER_FIELD_NUMBER: _ClassVar[int]
     STATE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    BOUND_FIELD_NUMBER: _ClassVar[int]
+    BYTES_STORED_FIELD_NUMBER: _ClassVar[int]
     join: int
     side: str
     rows_in: int
@@ -689,7 +691,9 @@ class StreamSide(_message.Message):
     pairs: int
     frontier: int
     state_bytes: int
-    def __init__(self, join: _Optional[int] = ..., side: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_stored: _Optional[int] = ..., rows_pruned: _Optional[int] = ..., pairs: _Optional[int] = ..., frontier: _Optional[int] = ..., state_bytes: _Optional[int] = ...) -> None: ...
+    bound: int
+    bytes_stored: int
+    def __init__(self, join: _Optional[int] = ..., side: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_stored: _Optional[int] = ..., rows_pruned: _Optional[int] = ..., pairs: _Optional[int] = ..., frontier: _Optional[int] = ..., state_bytes: _Optional[int] = ..., bound: _Optional[int] = ..., bytes_stored: _Optional[int] = ...) -> None: ...
 
 class StopStreamRequest(_message.Message):
     __slots__ = ("stream",)

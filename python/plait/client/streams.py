@@ -37,7 +37,7 @@ MILLIS = {"m": 60_000, "s": 1000, "h": 3_600_000}
 class StreamSide:
     """One side of one of Plait's joins in one micro-batch, in the words of `plait.stream_report`.
 
-    ``frontier`` is a number, microseconds of a time, and None before it is known.
+    ``frontier`` and ``bound`` are numbers, microseconds of a time, and None if nothing is known.
     """
 
     join: int
@@ -49,6 +49,8 @@ class StreamSide:
     pairs: int
     frontier: int | None
     state_bytes: int
+    bound: int | None
+    bytes_stored: int
 
 
 @dataclass(frozen=True)
@@ -243,4 +245,6 @@ def _side(told: plait_pb2.StreamSide) -> StreamSide:
         told.pairs,
         told.frontier or None,
         told.state_bytes,
+        told.bound or None,
+        told.bytes_stored,
     )

@@ -136,6 +136,8 @@ def _sides(progress: Mapping[str, Any]) -> Iterable[plait_pb2.StreamSide]:
                 rows_pruned=counts[f"{side}RowsPruned"],
                 pairs=counts[f"pairsByProbing{side.capitalize()}"],
                 frontier=counts.get(f"{side}Frontier", 0),
+                bound=counts.get(f"{side}Bound", 0),
+                bytes_stored=counts.get(f"{side}BytesStored", 0),
                 state_bytes=operator["memoryUsedBytes"],
             )
 

@@ -51,9 +51,10 @@ class StreamSide:
     ``largest_key`` the most of its rows of one key that came or were looked at (None of an as-of
     join). No later row of the side is before ``frontier``, which is None before it is known, and
     OVER once a side that is bounded has come to its end; ``lag`` is how far a time lies behind the
-    newest event time that Spark has told of until then (of several streams it tells one).
-    ``state_bytes`` is what the state store holds of both sides, ``duration`` what the whole batch
-    took.
+    newest event time that Spark has told of until then (of several streams it tells one). No row of
+    the side that waits is before ``bound``, which follows from the other side's frontier, and is
+    None where nothing follows. ``bytes_stored`` is what the rows take that wait, ``state_bytes``
+    what the state store holds of both sides in memory, ``duration`` what the whole batch took.
     """
 
     batch: int
@@ -70,6 +71,8 @@ class StreamSide:
     largest_key: int | None
     frontier: Frontier
     lag: timedelta | None
+    bound: Frontier
+    bytes_stored: int
     state_bytes: int
     duration: timedelta
 
@@ -131,9 +134,9 @@ class StreamReport:
 HEAD = (
     *("batch", "join", "side", "rows in", "late", "out of order", "stored", "pruned", "evicted"),
     "pairs",
-    *("frontier", "lag", "state bytes", "ms"),
+    *("frontier", "lag", "bound", "bytes", "ms"),
 )
-TEXTS = ("side", "frontier")  # flush left
+TEXTS = ("side", "frontier", "bound")  # flush left
 WHERE_ANY = ("out of order", "evicted")  # columns that are left out if they say 0 throughout
 
 
@@ -203,15 +206,21 @@ def _frontiers(batches: Sequence[Progress]) -> dict[tuple[int, str], list[int]]:
     for batch in batches:
         for join, operator in joins_of(batch):
             for side in SIDES:
-                frontier = _frontier(operator, side)
+                frontier = _rank(operator, f"{side}Frontier")
                 known = frontier not in (0, _NO_MORE)
                 found.setdefault((join, side), []).extend([frontier] if known else [])
     return found
 
 
-def _frontier(operator: Progress, side: str) -> int:
-    """Return the frontier as a number, 0 if there is none."""
-    return int(operator["customMetrics"].get(f"{side}Frontier", 0))
+def _rank(operator: Progress, name: str) -> int:
+    """Return a frontier or a bound as a number, 0 if there is none."""
+    return int(operator["customMetrics"].get(name, 0))
+
+
+def _place(rank: int, is_time: bool) -> Frontier:
+    if rank in (0, _NO_MORE):
+        return OVER if rank else None
+    return EPOCH + timedelta(microseconds=rank) if is_time else rank
 
 
 def _newest_times(batches: Sequence[Progress]) -> list[datetime | None]:
@@ -250,12 +259,10 @@ def _side(
 ) -> StreamSide:
     join, side = place
     metrics = operator["customMetrics"]
-    rank = _frontier(operator, side)
-    frontier: Frontier = OVER if rank == _NO_MORE else rank or None
+    frontier = _place(_rank(operator, f"{side}Frontier"), is_time)
     lag = None
-    if is_time and isinstance(frontier, int):
-        frontier = EPOCH + timedelta(microseconds=rank)
-        lag = max(newest - frontier, timedelta(0)) if newest else None
+    if isinstance(frontier, datetime) and newest:
+        lag = max(newest - frontier, timedelta(0))
     return StreamSide(
         batch=int(batch["batchId"]),
         time=_instant(batch["timestamp"]),
@@ -272,6 +279,8 @@ def _side(
         largest_key=metrics.get(f"{side}LargestKey"),
         frontier=frontier,
         lag=lag,
+        bound=_place(_rank(operator, f"{side}Bound"), is_time),
+        bytes_stored=metrics.get(f"{side}BytesStored", 0),
         state_bytes=operator["memoryUsedBytes"],
         duration=timedelta(milliseconds=batch["durationMs"]["triggerExecution"]),
     )
@@ -298,7 +307,8 @@ def cells(side: StreamSide) -> tuple[str, ...]:
         *(f"{number:,}" for number in (*rows, side.pairs)),
         _frontier_text(side.frontier),
         "" if side.lag is None else str(timedelta(seconds=round(side.lag.total_seconds()))),
-        f"{side.state_bytes:,}",
+        _frontier_text(side.bound),
+        f"{side.bytes_stored:,}",
         f"{side.duration // timedelta(milliseconds=1):,}",
     )
 

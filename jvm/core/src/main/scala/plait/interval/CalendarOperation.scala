@@ -4,7 +4,7 @@ package plait.interval
 import java.time.LocalDate
 import java.time.temporal.ChronoField
 
-/** Months added to dates, and dates truncated to weeks, months, quarters and years.
+/** Months added to dates, dates truncated to weeks, months, quarters and years, and the year of a date.
   *
   * {{{
   * [2026-01-30, 2026-02-02] + 1 month           [2026-02-28, 2026-03-02]
@@ -12,6 +12,7 @@ import java.time.temporal.ChronoField
   * 2026-01-31 + m ∈ [2026-02-28, 2026-04-29]   ⇒   m ∈ [1, 2]
   * month of [2026-01-30, 2026-02-02]            [2026-01-01, 2026-02-01]
   * d in a month from [2026-01-02, 2026-02-02]   ⇒   d ∈ [2026-02-01, 2026-02-28]
+  * year of d ∈ [2026, 2026]   ⇒   d ∈ [2026-01-01, 2026-12-31]
   * }}}
   *
   * `perDay` says how many units of the line make a day: 1 for dates; for local times 86,400,000,000.
@@ -139,6 +140,25 @@ object CalendarOperation {
 
     private def day(x: Long): Long = Math.floorDiv(x, perDay)
     private def start(day: Long): Rational = Rational(BigInt(day) * perDay)
+  }
+
+  /** The year of a date. */
+  case object YearOf extends RealOperation {
+    def name: String = "year"
+
+    /** `LocalDate` has more. */
+    private val farthestYear = 900000000L
+
+    def forward(as: IndexedSeq[IntervalSet]): IntervalSet =
+      WholeSpan.flatMap(as(0), limit(1))(_.mapEnds(year, year))
+
+    def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
+      WholeSpan.flatMap(result, farthestYear)(
+        _.mapEnds(firstDay, y => firstDay(y + 1) - Rational.One)
+      )
+
+    private def year(day: Long) = Rational(LocalDate.ofEpochDay(day).getYear.toLong)
+    private def firstDay(year: Long) = Rational(LocalDate.of(year.toInt, 1, 1).toEpochDay)
   }
 
   /** As another operation of one argument from a day or an instant on.

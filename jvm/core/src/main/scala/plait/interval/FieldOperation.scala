@@ -16,6 +16,9 @@ import plait.interval.RealOperation._
   */
 object FieldOperation {
 
+  private def isInfinite(a: IntervalSet, infinity: Rational): Boolean =
+    a.contains(infinity) || a.contains(-infinity)
+
   private def hasBoth(a: IntervalSet, b: IntervalSet, infinity: Rational): Boolean =
     a.contains(infinity) && b.contains(-infinity) || a.contains(-infinity) && b.contains(infinity)
 
@@ -39,6 +42,11 @@ object FieldOperation {
 
   case object Times extends RealOperation {
     def name: String = "*"
+
+    /** 0 times an infinity. */
+    override def makesNaN(as: IndexedSeq[IntervalSet], infinity: Rational): Boolean =
+      as(0).contains(Rational.Zero) && isInfinite(as(1), infinity) ||
+        as(1).contains(Rational.Zero) && isInfinite(as(0), infinity)
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet = product(as(0), as(1))
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =
       unproduct(result, as(1 - index))
@@ -46,6 +54,10 @@ object FieldOperation {
 
   case object Divide extends RealOperation {
     def name: String = "/"
+
+    /** An infinity by an infinity; by 0 nothing is divided. */
+    override def makesNaN(as: IndexedSeq[IntervalSet], infinity: Rational): Boolean =
+      isInfinite(as(0), infinity) && isInfinite(as(1), infinity)
     override def isPartial(as: IndexedSeq[IntervalSet]): Boolean = as(1).contains(Rational.Zero)
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet = product(as(0), reciprocal(as(1)))
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet =

@@ -61,6 +61,9 @@ object Power {
   final case class Whole(exponent: Int) extends Power {
     def degree: Int = exponent
     def name: String = s"power $exponent"
+
+    /** Infinities become infinities. */
+    override def makesNaN(as: IndexedSeq[IntervalSet], infinity: Rational): Boolean = false
     def forward(as: IndexedSeq[IntervalSet]): IntervalSet = powers(as(0))
     def backward(result: IntervalSet, as: IndexedSeq[IntervalSet], index: Int): IntervalSet = {
       val positive = roots(result)

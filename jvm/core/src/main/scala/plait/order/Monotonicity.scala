@@ -3,7 +3,7 @@ package plait.order
 
 import plait.constraint.Term._
 import plait.constraint.{Arithmetic, Elementary, Overflow, Term}
-import plait.interval.CalendarOperation.{PlusMonths, TruncateDate}
+import plait.interval.CalendarOperation.{PlusMonths, TruncateDate, YearOf}
 import plait.interval.ClockOperation.{PlusDayTime, ToLocal, TruncateTimestamp}
 import plait.interval.Domain.Floating
 import plait.interval.FieldOperation._
@@ -141,7 +141,7 @@ object Monotonicity {
       case (_: Step | _: FloorQuotient, _) => moves(0).weakened
       case (Quotient, Seq(_, b)) =>
         factor(b).fold[Monotonicity](Unknown)(scaled(moves(0), _, isFloating).weakened)
-      case (_: TruncateDate, _) => moves(0).weakened
+      case (_: TruncateDate | YearOf, _) => moves(0).weakened
       case (TruncateTimestamp(zone, unit), _) =>
         if (WallClock.goesBack(zone, unit)) Unknown else moves(0).weakened
       case (_: PlusMonths, _) => if (moves(1) == Constant) moves(0).weakened else Unknown

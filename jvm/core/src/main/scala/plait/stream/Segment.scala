@@ -7,16 +7,17 @@ package plait.stream
   * of their key, cut into chunks.
   *
   * {{{
-  * segment 7    chunk   hashes         rows  live   ranks        ends
-  *                0     -90 .. -12     256   256    100 .. 140   110 .. 150
-  *                1     -12 ..  41     256    80    100 .. 139   121 .. 149      176 of it are dead or gone
-  *                2      43 ..  88     100     0                                 removed
+  * segment 7    chunk   hashes         rows  live   ranks        ends         bytes
+  *                0     -90 .. -12     256   256    100 .. 140   110 .. 150   14336
+  *                1     -12 ..  41     256    80    100 .. 139   121 .. 149   14336    176 of it are dead or gone
+  *                2      43 ..  88     100     0                                    0    removed
   * }}}
   *
   * Conventions:
   *   1. Chunks follow each other by hash; rows of one hash may lie in two.
   *   2. `live` counts the rows that may still match or come out. A chunk without any is not stored.
-  *   3. The least of the ends is that of the live rows; ranks are those of all rows that were ever
+  *   3. Bytes are those of all rows that are stored, dead ones too.
+  *   4. The least of the ends is that of the live rows; ranks are those of all rows that were ever
   *      there, so a superset.
   *
   * @param id
@@ -33,6 +34,7 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
   val maxRank: Array[Long] = new Array[Long](chunks)
   val minEnd: Array[Long] = new Array[Long](chunks)
   val maxEnd: Array[Long] = new Array[Long](chunks)
+  val bytes: Array[Int] = new Array[Int](chunks)
 
   /** Whether it differs from what is stored of it. */
   var isChanged: Boolean = false
@@ -47,6 +49,9 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
     }
     sum
   }
+
+  /** Of the chunks that are stored. */
+  def storedBytes: Long = (0 until chunks).iterator.filter(live(_) > 0).map(bytes(_).toLong).sum
 
   /** The first chunk that may hold a hash of at least `hash`, or `chunks`. */
   def firstChunkFor(hash: Int): Int = {
@@ -70,6 +75,7 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
     maxRank(chunk) = built.maxRank
     minEnd(chunk) = built.minEnd
     maxEnd(chunk) = built.maxEnd
+    bytes(chunk) = built.bytes
     isChanged = true
   }
 }
@@ -77,7 +83,7 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
 object Segment {
 
   /** How many numbers describe a chunk; before them stands when the segment was born. */
-  private val Width = 8
+  private val Width = 9
 
   /** As numbers, to be stored. */
   def encoded(segment: Segment): Array[Long] = {
@@ -93,6 +99,7 @@ object Segment {
       to(at + 5) = segment.maxRank(i)
       to(at + 6) = segment.minEnd(i)
       to(at + 7) = segment.maxEnd(i)
+      to(at + 8) = segment.bytes(i).toLong
     }
     to
   }
@@ -109,6 +116,7 @@ object Segment {
       segment.maxRank(i) = from(at + 5)
       segment.minEnd(i) = from(at + 6)
       segment.maxEnd(i) = from(at + 7)
+      segment.bytes(i) = from(at + 8).toInt
     }
     segment
   }
@@ -123,8 +131,9 @@ final class ChunkSummary {
   var maxRank: Long = Long.MinValue
   var minEnd: Long = Long.MaxValue
   var maxEnd: Long = Long.MinValue
+  var bytes: Int = 0
 
-  def note(hash: Int, rank: Long, end: Long): Unit = {
+  def note(hash: Int, rank: Long, end: Long, size: Int): Unit = {
     if (rows == 0) firstHash = hash
     lastHash = hash
     rows += 1
@@ -132,6 +141,7 @@ final class ChunkSummary {
     maxRank = math.max(maxRank, rank)
     minEnd = math.min(minEnd, end)
     maxEnd = math.max(maxEnd, end)
+    bytes += size
   }
 
   def copy(): ChunkSummary = {
@@ -143,6 +153,7 @@ final class ChunkSummary {
     other.maxRank = maxRank
     other.minEnd = minEnd
     other.maxEnd = maxEnd
+    other.bytes = bytes
     other
   }
 
@@ -152,5 +163,6 @@ final class ChunkSummary {
     maxRank = Long.MinValue
     minEnd = Long.MaxValue
     maxEnd = Long.MinValue
+    bytes = 0
   }
 }

@@ -57,6 +57,9 @@ final class StoredRows[R >: Null <: AnyRef](
       yield s.minRank(c)).minOption
       .getOrElse(Long.MaxValue)
 
+  /** What the chunks take that are stored. */
+  def storedBytes: Long = segments.all.iterator.map(_.storedBytes).sum
+
   /** How many segments there are, for those who watch. */
   def segmentCount: Int = segments.all.size
 

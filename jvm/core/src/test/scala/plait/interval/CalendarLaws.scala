@@ -139,6 +139,17 @@ class CalendarLaws extends LawSuite {
     }
   }
 
+  property("the year of a date; the dates of the years within R") {
+    forAllNoShrink(date, Gen.choose(0L, 3L)) { (d, length) =>
+      val year = BigInt(LocalDate.ofEpochDay(d).getYear)
+      val rs = IntervalSet.closed(Rational(year), Rational(year + length))
+      val first = LocalDate.of(year.toInt, 1, 1)
+      keepsLaws(YearOf, year, count)(BigInt(d) -> count) &&
+      YearOf.backward(rs, Vector(IntervalSet.All), 0) ==
+        closed(first.toEpochDay, first.plusYears(length + 1).toEpochDay - 1)
+    }
+  }
+
   private def truncated(t: Long, zone: ZoneId, unit: TimeUnit): BigInt = {
     val at = zoned(t, zone)
     micros((unit match {
@@ -226,6 +237,8 @@ class CalendarLaws extends LawSuite {
       PlusMonths().backward(set, Vector(set, set), 0)
       PlusMonths().backward(set, Vector(set, set), 1)
       TruncateDate(TimeUnit.Year).backward(set, Vector(set), 0)
+      YearOf.backward(set, Vector(set), 0)
+      YearOf.forward(Vector(set))
     }
   }
 }

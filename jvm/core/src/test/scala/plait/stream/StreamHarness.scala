@@ -39,6 +39,10 @@ object StreamHarness {
     var chunksRead = 0
     var writes = 0
 
+    private def bytes(row: Row): Int = 10 + row.id % 7
+    def bytes: Long =
+      stored.chunks.valuesIterator.flatten.map(entry => bytes(entry.row).toLong).sum
+
     def root(): Option[StoreRoot] = stored.root
     def saveRoot(root: StoreRoot): Unit = stored.root = Some(root)
     def segment(id: Long): Segment = Segment.decoded(id, stored.segments(id).toArray)
@@ -75,7 +79,7 @@ object StreamHarness {
       def add(hash: Int, rank: Long, end: Long, row: Row): Unit = {
         assert(entries.isEmpty || entries.last.hash <= hash, "rows do not come by hash")
         entries :+= Entry(hash, rank, end, row)
-        summary.note(hash, rank, end)
+        summary.note(hash, rank, end, bytes(row))
       }
       def isFull: Boolean = entries.size >= capacity
       def put(segment: Long, number: Int): Unit = {
@@ -201,6 +205,11 @@ object StreamHarness {
       held = BySide.make(join.waiting)
       evicted = BySide.make(join.evicted)
       largestKeys = BySide.make(join.largestKey)
+      for (side <- Side.both)
+        assert(
+          open(side)._2.storedBytes == open(side)._1.bytes,
+          s"not what the ${side.name} chunks take"
+        )
       chunksRead = open.map(_._1.chunksRead)
       writes = open.map(_._1.writes)
       out.result()

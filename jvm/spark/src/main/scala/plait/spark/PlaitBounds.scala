@@ -29,7 +29,8 @@ import plait.spark.translate.{ConditionError, PlainValue, RealTranslation, Typed
   *
   * {{{
   * bounds   {"condition": "a > b - 3", "real": true, "trace": true, "variables": [{"name": "b", "possible": ...}]}
-  *          {"feasible": true, "variables": [{"name": "a", "possible": ...}, ...], "text": ..., "mermaid": ...}
+  *          {"feasible": true, "zone": "Europe/Berlin", "variables": [{"name": "a", "possible": ...}, ...],
+  *           "text": ..., "mermaid": ...}
   * prune    {"condition": "t > 3", "schema": ..., "groups": [{"t": ...}, ...]}
   *          {"kept": [false, ...]}
   * wrong    {"error": "The condition ends too early at position 4: ..."}
@@ -47,6 +48,7 @@ object PlaitBounds {
         if (asked.get("real").asBoolean) real(session, condition, names, givens)
         else typed(session, condition, names, givens)
       val trace = narrow(problem, found)
+      found.put("zone", session.sessionState.conf.sessionLocalTimeZone)
       // A table and a graph are long for a long condition.
       if (asked.get("trace").asBoolean) found.put("text", trace.text).put("mermaid", trace.mermaid)
       else found

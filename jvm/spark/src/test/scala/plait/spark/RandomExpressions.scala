@@ -120,6 +120,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Add(sub(t), sub(t), context),
           () => Subtract(sub(t), sub(t), context),
           () => Multiply(sub(t), sub(t), context),
+          () => square(sub(t), context),
           () => Remainder(sub(t), sub(t), context),
           () => Pmod(sub(t), sub(t), context),
           () => UnaryMinus(sub(t), fails),
@@ -152,7 +153,12 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
             )
         val int: Seq[() => Expression] =
           if (t != IntegerType) Nil
-          else Seq(() => DateDiff(sub(DateType), sub(DateType)), () => UnixDate(sub(DateType)))
+          else
+            Seq(
+              () => DateDiff(sub(DateType), sub(DateType)),
+              () => UnixDate(sub(DateType)),
+              () => Year(sub(DateType))
+            )
         same ++ cast ++ long ++ int
       case d: DecimalType =>
         def other = pick(f.types.collect { case x: DecimalType => x }: _*)
@@ -160,6 +166,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Add(sub(other), sub(other), context),
           () => Subtract(sub(other), sub(other), context),
           () => Multiply(sub(other), sub(other), context),
+          () => square(sub(other), context),
           () => Divide(sub(other), sub(other), context),
           () => Remainder(sub(other), sub(other), context),
           () => Pmod(sub(other), sub(other), context),
@@ -178,6 +185,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
           () => Add(sub(t), sub(t), context),
           () => Subtract(sub(t), sub(t), context),
           () => Multiply(sub(t), sub(t), context),
+          () => square(sub(t), context),
           () => Divide(sub(t), sub(t), context),
           () => Remainder(sub(t), sub(t), context),
           () => Pmod(sub(t), sub(t), context),
@@ -270,6 +278,8 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
         Literal(values.of(t), t)
       case _ => Literal(pick(0.5, 2.0, -1.5, 0.1, 1e18))
     }
+
+  private def square(x: Expression, context: NumericEvalContext) = Multiply(x, x, context)
 
   /** The start of a window, as Spark's analyzer writes it. */
   private def windowStart(t: Expression, context: => NumericEvalContext): Expression = {

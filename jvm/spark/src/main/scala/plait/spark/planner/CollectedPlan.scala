@@ -21,6 +21,16 @@ object CollectedPlan {
   /** To solve a row's interval takes as long as to compare it with so many rows, or more. */
   private val EnoughToSolve = 2000
 
+  /** What the condition itself rules out, however many partners the rows have. */
+  def whyNever(join: JoinToPlan, collected: Side): Option[WhyNot] =
+    intervals(join, collected).left.toOption
+
+  private def intervals(join: JoinToPlan, collected: Side): Either[WhyNot, JoinIntervals] =
+    for {
+      expression <- join.residual.toRight(WhyNot.NoComparison())
+      found <- JoinIntervals.of(new JoinCondition(expression, join.children), collected)
+    } yield found
+
   /** @param partners
     *   so many collected rows a streamed one would be compared with without an index, if known
     */
@@ -31,8 +41,7 @@ object CollectedPlan {
       children: BySide[SparkPlan]
   ): Either[WhyNot, SparkPlan] =
     for {
-      expression <- join.residual.toRight(WhyNot.NoComparison())
-      found <- JoinIntervals.of(new JoinCondition(expression, join.children), collected)
+      found <- intervals(join, collected)
       _ <- partners
         .filter(_ < EnoughToSolve && found.cost == JoinIntervals.Solved)
         .map(few => WhyNot.FewPartners(collected, few.toLong))
@@ -40,15 +49,15 @@ object CollectedPlan {
     } yield {
       def at[A](own: A, other: A): BySide[A] =
         BySide.make(side => if (side eq collected) own else other)
-      val intervals = at(found.fixed, found.seeking)
+      val ends = at(found.fixed, found.seeking)
       new CollectedJoinExec(
         join.keys.left,
         join.keys.right,
         join.joinType,
         collected,
         join.residual.map(InstantSum.in),
-        intervals.left.ends,
-        intervals.right.ends,
+        ends.left.ends,
+        ends.right.ends,
         children.left,
         children.right,
         join.told(

@@ -6,9 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
 import plait.BySide
-import plait.constraint.{Solver, Term}
-import plait.interval._
-import plait.order.{Direction, Rank}
+import plait.constraint.Solver
+import plait.order.{Direction, FollowingRank, Order}
 import plait.spark.plan.OrderedBy
 import plait.spark.stream.{DeclaredFrontier, DeclaredRank, OrderedRows}
 import plait.spark.translate.{ConditionTranslation, OrderValue, OrderedType, TermTranslation}
@@ -111,36 +110,19 @@ object DeclaredFrontiers {
     )
     private val ordered = translation.term(order)
     private val claimed = translation.term(declared)
-    private val rank = Rank.of(ordered.domain)
-    private val claimedRank = Rank.of(claimed.domain)
-    private val solver = new Solver(translation.term(IsNotNull(declared)), Seq(claimed, ordered))
+    private val following = new FollowingRank(
+      translation.term(IsNotNull(declared)),
+      Order(claimed, declaredDirection),
+      Order(ordered, direction)
+    )
 
     /** Rows whose declared order is NULL may come at any time. */
     def mayHaveValueWithoutIt: Boolean = {
       val without = new Solver(translation.term(IsNull(declared)), Seq(claimed, ordered))
       val state = without.initial
-      without.narrow(state) && !possible(without, state, ordered).values.isEmpty
+      without.narrow(state) && !state(without.index(ordered)).values.isEmpty
     }
 
-    def rankFrom(seen: Long): Long = (for (rank <- rank; claimedRank <- claimedRank) yield {
-      val state = solver.initial
-      val i = solver.index(claimed)
-      val later = IntervalSet.of(Seq(from(claimedRank, seen)))
-      state(i) = state(i).intersect(Possible(later, specialsFrom(seen)))
-      if (!solver.narrow(state)) Long.MinValue
-      else rank.first(possible(solver, state, ordered), direction)
-    }).getOrElse(Long.MinValue)
-
-    /** NaN comes first where the greatest does. */
-    private def specialsFrom(seen: Long): Specials =
-      if ((declaredDirection eq Direction.Descending) && ~seen < Rank.OfNaN) Specials.Null
-      else Specials.NullOrNaN
-
-    private def from(rank: Rank, seen: Long): Interval.Span[Rational] =
-      if (declaredDirection eq Direction.Descending)
-        Interval.Span(Bound.Unbounded, rank.until(~seen))
-      else Interval.Span(rank.from(seen), Bound.Unbounded)
-
-    private def possible(of: Solver, state: Array[Possible], term: Term) = state(of.index(term))
+    def rankFrom(seen: Long): Long = following(seen)
   }
 }

@@ -74,7 +74,8 @@ object JoinMode extends JoinSelectionHelper {
     else
       small match {
         case None => Right(Partitioned)
-        case Some(side) if conf.adaptiveExecutionEnabled => Left(WhyNot.BroadcastFirst(side))
+        case Some(side) if conf.adaptiveExecutionEnabled =>
+          Left(CollectedPlan.whyNever(join, side).getOrElse(WhyNot.BroadcastFirst(side)))
         case Some(side) => whyBroadcast(join, side).toLeft(whole(join, side))
       }
   }

@@ -19,6 +19,7 @@ import plait.spark.plan.{BoundedStream, StateTtl}
 import plait.spark.side.{JoinOutput, SidePruning}
 import plait.spark.stream.{FrontierRule, StreamSpec}
 import plait.spark.translate.SideExpressions
+import plait.stream.Frontier
 import plait.{BySide, Side}
 
 /** What prunes a join of streams: each side by the order in which its rows are known to come, by a watermark
@@ -61,15 +62,32 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
         BySide.make(side => ruleOf(side, p.orders(side)))
       ),
       freed(join.told(found.fold(notCompared)(_.texts))),
+      BySide.make(side => found.fold[Long => Long](_ => Frontier.Unknown)(bound(_, side))),
       outputWatermark(found),
       bounded
     )
   }
 
+  /** Rows wait as long as a row of the other side may come that is in their reach. */
+  private def bound(pruning: Pruning, side: Side): Long => Long =
+    if (pruning.texts(side).whyNot.isDefined) _ => Frontier.Unknown
+    else
+      new FollowingRank(
+        knowing(pruning.ends(side)),
+        pruning.orders(side.other),
+        pruning.orders(side)
+      )
+
+  private lazy val compared =
+    condition.getOrElse(new JoinCondition(Literal.TrueLiteral, children))
+
+  private lazy val facts =
+    Side.both.flatMap(side => WindowFacts.of(children(side))).map(compared.whole.term)
+
+  private def knowing(term: Term) = facts.foldLeft(term)(Term.Call(Logic.And, _, _))
+
   private def outputWatermark(found: Option[Pruning]): Long => Option[Long] = {
-    val c = condition.getOrElse(new JoinCondition(Literal.TrueLiteral, children))
-    val facts = Side.both.flatMap(side => WindowFacts.of(children(side))).map(c.whole.term)
-    def knowing(term: Term) = facts.foldLeft(term)(Term.Call(Logic.And, _, _))
+    val c = compared
     def end(side: Side) = found.flatMap { p =>
       val reached = p.orders(side.other)
       ruleOf(side.other, reached).ofEventTime

@@ -92,7 +92,7 @@ final class StateChunkStore(store: StateStore, side: Side, layout: StateLayout)
       row.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + used.toLong)
       used += size
       until(i) = used
-      summary.note(hash, rank, end)
+      summary.note(hash, rank, end, size)
     }
 
     def isFull: Boolean =

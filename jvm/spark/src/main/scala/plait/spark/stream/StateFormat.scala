@@ -21,7 +21,7 @@ import plait.{BySide, Side}
   *
   * {{{
   * state/0/_plait/format
-  *   format 2
+  *   format 3
   *   join LEFT OUTER
   *   left key left1; rank order_value(left0); ...
   *   spark.sql.session.timeZone Europe/Berlin          where columns or condition follow from it

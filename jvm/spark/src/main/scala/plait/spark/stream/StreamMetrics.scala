@@ -23,6 +23,8 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftRowsEvicted        left rows that were forgotten in the batch though they might still match
   * pairsByProbingLeft     matches found by looking for a right row's partners on the left
   * leftFrontier           no later left row has a lower rank: the order as a number, microseconds of a time
+  * leftBound              no left row that waits has a lower rank, by what the right frontier says
+  * leftBytesStored        what the left rows that wait take
   * leftSegments           pieces in which the left rows lie
   *
   * of a join in which all matches come out
@@ -43,6 +45,8 @@ object StreamMetrics {
   def largestKey(side: Side): String = s"${side.name}LargestKey"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
+  def bound(side: Side): String = s"${side.name}Bound"
+  def bytesStored(side: Side): String = s"${side.name}BytesStored"
   def segments(side: Side): String = s"${side.name}Segments"
 
   val Answered: String = "leftRowsAnswered"
@@ -80,6 +84,8 @@ object StreamMetrics {
       rowsEvicted(side) -> s"${side.name} rows evicted",
       pairsByProbing(side) -> s"pairs found by probing ${side.name}",
       frontier(side) -> s"${side.name} frontier",
+      bound(side) -> s"${side.name} bound",
+      bytesStored(side) -> s"${side.name} bytes stored",
       segments(side) -> s"${side.name} segments"
     ).map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
   } :+ SpillSize

@@ -23,6 +23,8 @@ import plait.stream.{Lifetime, Superseding}
   *   the event times that a row of each side has
   * @param frontiers
   *   how each side's frontier is known
+  * @param bounds
+  *   the least rank of a row of a side that may wait, from the other side's frontier
   * @param outputWatermark
   *   what rows that come out later are after, in milliseconds, if those that come in are after this
   * @param bounded
@@ -37,6 +39,7 @@ final case class StreamSpec(
     eventTimes: BySide[Seq[Expression]],
     frontiers: BySide[FrontierRule],
     pruning: BySide[SidePruning],
+    bounds: BySide[Long => Long],
     outputWatermark: Long => Option[Long],
     bounded: BySide[Seq[String]],
     asOf: Option[AsOfSpec] = None

@@ -186,6 +186,13 @@ final class StreamSymmetricHashJoinExec(
     }
   }
 
+  /** Below which no row of a side waits. */
+  private def bound(side: Side): Long = frontiers(side.other) match {
+    case Frontier.Unknown => Frontier.Unknown
+    case Frontier.Over => Frontier.Over
+    case frontier => spec.bounds(side)(frontier)
+  }
+
   /** A bounded side is over with the first micro-batch for which its sources have nothing. */
   private def isOver(side: Side): Boolean = promisedBefore(side) == Frontier.Over ||
     (spec.bounded(side).nonEmpty && (found(side).supply eq Supply.Nothing))
@@ -274,8 +281,11 @@ final class StreamSymmetricHashJoinExec(
     val hadoopConf =
       sparkContext.broadcast(new SerializableConfiguration(session.newHadoopConf()))
     metrics: Unit
-    for (side <- Side.both if frontiers(side) != Long.MinValue)
-      metrics(StreamMetrics.frontier(side)).set(frontiers(side))
+    for (side <- Side.both) {
+      if (frontiers(side) != Frontier.Unknown)
+        metrics(StreamMetrics.frontier(side)).set(frontiers(side))
+      if (bound(side) != Frontier.Unknown) metrics(StreamMetrics.bound(side)).set(bound(side))
+    }
     val task = taskOf(
       StreamBatch(
         BySide(leftKeys, rightKeys),

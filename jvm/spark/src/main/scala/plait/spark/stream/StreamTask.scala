@@ -105,6 +105,7 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     metrics(StreamTaskState.Added) += stored(side).addedRows
     metrics(StreamTaskState.Removed) += stored(side).removedRows
     metrics(StreamMetrics.segments(side)) += stored(side).segmentCount
+    metrics(StreamMetrics.bytesStored(side)) += stored(side).storedBytes
   }
 }
 

@@ -8,7 +8,7 @@ import plait.constraint.Term.Call
 import plait.constraint.{Arithmetic, Overflow, Term}
 import plait.interval.FieldOperation.{Divide => Divided, _}
 import plait.interval.StepOperation.{Middle, Nearest, OfShortestText, Step}
-import plait.interval.{Domain, Rational, RealOperation, StepOperation}
+import plait.interval.{Domain, Power, Rational, RealOperation, StepOperation}
 import plait.spark.translate.OrderedType.{Fractions, Integers}
 
 /** Arithmetic of numbers and intervals.
@@ -16,6 +16,7 @@ import plait.spark.translate.OrderedType.{Fractions, Integers}
   * {{{
   * l.a + r.b       bigint, ANSI      Call(+ of long, Fails)
   * l.a + r.b       bigint, legacy    Call(+ of long, Wraps)
+  * l.x * l.x       double            Call(power 2 of double)
   * l.a / r.b       double            Call(/ of double)       NULL or an error for 0
   * floor(l.x)      double            Call(floor, Saturates)
   * }}}
@@ -26,6 +27,8 @@ final private[translate] class NumberTranslation(of: Spark => Term) {
   def translate: PartialFunction[Spark, Term] = {
     case e @ Add(l, r, context) if isKnown(e) => binary(e, Plus, l, r, context.evalMode)
     case e @ Subtract(l, r, context) if isKnown(e) => binary(e, Minus, l, r, context.evalMode)
+    case e @ Multiply(l, r, context) if isKnown(e) && l.deterministic && l.semanticEquals(r) =>
+      unary(e, Power.Whole(2), l, context.evalMode)
     case e @ Multiply(l, r, context) if isKnown(e) => binary(e, Times, l, r, context.evalMode)
     case e @ Divide(l, r, context) if isKnown(e) => binary(e, Divided, l, r, context.evalMode)
     case e @ IntegralDivide(l, r, _) if isDecimal(l, r) =>

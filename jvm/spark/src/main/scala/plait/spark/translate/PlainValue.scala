@@ -79,7 +79,7 @@ final class PlainValue(dataType: Option[DataType], zone: ZoneId) {
     val text = value.get(kind).asText
     if (!kinds(kind))
       throw new ConditionError(
-        s"$name is of the type ${dataType.fold("of real numbers")(_.sql)}, and $text is no value of it."
+        s"$name is of the type ${dataType.fold("of real numbers")(_.sql)}, and ${written(kind, text)} is no value of it."
       )
     kind match {
       case "text" => Domain.Text.number(text.getBytes(java.nio.charset.StandardCharsets.UTF_8))
@@ -102,6 +102,8 @@ final class PlainValue(dataType: Option[DataType], zone: ZoneId) {
       if (parts.length == 1) Rational(BigInt(parts(0)))
       else Rational(BigInt(parts(0)), BigInt(parts(1)))
   }
+
+  private def written(kind: String, text: String) = if (kind == "text") s"'$text'" else text
 
   /** The second of two, where the fold is 1; in a gap the offset before it. */
   private def instant(localMicros: Long, fold: Int): Long = {

@@ -5,6 +5,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Expression => Spark, _}
+import org.apache.spark.sql.types.NumericType
 
 import plait.Side
 import plait.constraint.Term.{Call, Known, Opaque, Variable}
@@ -59,6 +60,8 @@ final class RealTranslation(
     case LessThanOrEqual(l, r) => compared(Comparison.AtMost, l, r)
     case GreaterThan(l, r) => compared(Comparison.Greater, l, r)
     case GreaterThanOrEqual(l, r) => compared(Comparison.AtLeast, l, r)
+    case EqualTo(l, r) if isTruth(l) && isTruth(r) => same(l, r)
+    case EqualNullSafe(l, r) if isTruth(l) && isTruth(r) => same(l, r)
     case EqualTo(l, r) => compared(Comparison.Equal, l, r)
     case EqualNullSafe(l, r) => compared(Comparison.Equal, l, r)
     case Between(x, low, high, _) => between(x, low, high)
@@ -78,7 +81,7 @@ final class RealTranslation(
 
   def number(e: Spark): Term = e match {
     case UnresolvedAttribute(name) => variable(name)
-    case Literal(x: Any, dataType: org.apache.spark.sql.types.NumericType) =>
+    case Literal(x: Any, dataType: NumericType) =>
       exactly(OrderedType.number(x, dataType).get, e.sql)
     case _: Add | _: Subtract => LinearForm.collected(summed(e))
     // Of the same numbers only: of a function that is not known each call may be another one.
@@ -119,8 +122,9 @@ final class RealTranslation(
     case Named("mod", Seq(l, r)) => call(StepOperation.Remainder, l, r)
     case Named("pmod", Seq(l, r)) => call(StepOperation.PositiveModulus, l, r)
     case Named(name, Seq(x)) if functions.contains(name) => call(functions(name), x)
-    case other if isText(other) || isNowhere(other) =>
-      refuse(other, "has no meaning for real numbers here")
+    case xor: BitwiseXor => refuse(xor, "is an exclusive OR of bits; a power is pow(x, 2)")
+    case other if isNowhere(other) => refuse(other, "is nothing that Spark could compute here")
+    case other if isForeign(other) => refuse(other, Meaningless)
     case _ => unknown(Domain.Real)
   }
 
@@ -147,8 +151,20 @@ final class RealTranslation(
     case _ => false
   }
 
-  private def isText(e: Spark): Boolean = e match {
-    case Literal(_, _: org.apache.spark.sql.types.StringType) => true
+  private def isTruth(e: Spark): Boolean = e match {
+    case _: And | _: Or | _: Not | _: BinaryComparison | _: Between | _: In => true
+    case Literal(_: Boolean, _) => true
+    case _ => false
+  }
+
+  private def same(l: Spark, r: Spark): Term = {
+    val (a, b) = (truth(l), truth(r))
+    Call(Logic.Or, Call(Logic.And, a, b), Call(Logic.And, Call(Logic.Not, a), Call(Logic.Not, b)))
+  }
+
+  /** A text, a date, a time, an interval, a truth value where a number is wanted. */
+  private def isForeign(e: Spark): Boolean = e match {
+    case Literal(x, dataType) => x != null && !dataType.isInstanceOf[NumericType]
     case _ => false
   }
 
@@ -200,6 +216,8 @@ final class RealTranslation(
 }
 
 object RealTranslation {
+
+  private val Meaningless = "has no meaning for real numbers here"
 
   private def real(operation: RealOperation): Arithmetic =
     Arithmetic(operation, Domain.Real, Domain.Real, Overflow.Fails)
@@ -263,7 +281,7 @@ object RealTranslation {
   private def refuse(e: Spark, why: String): Nothing = {
     val place = e.origin.startIndex.fold("")(at => s" at position ${at + 1}")
     throw new ConditionError(
-      s"${e.sql}$place $why. Where Spark's types are named, as in types={'a': 'int'}, every " +
+      s"${e.sql}$place $why. Where Spark's types are named, as in types={'a': 'int', 't': 'date'}, every " +
         "expression means what it means to Spark."
     )
   }

@@ -10,7 +10,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import plait.constraint.Term.{Call, Constant}
 import plait.constraint.{Arithmetic, Overflow, Term}
-import plait.interval.CalendarOperation.{From, PlusMonths, TruncateDate}
+import plait.interval.CalendarOperation.{From, PlusMonths, TruncateDate, YearOf}
 import plait.interval.ClockOperation._
 import plait.interval.FieldOperation.{Minus, Plus, Times}
 import plait.interval.StepOperation.{FloorQuotient, Quotient}
@@ -61,6 +61,7 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
       Call(failing(difference, domain(l), Domain.DayTimeInterval), of(l), of(r))
     case DateAddYMInterval(d, months) => plusMonths(d, months)
     case AddMonths(d, months) => plusMonths(d, months)
+    case Year(d) => Call(failing(YearOf, Domain.Date, Domain.Int), of(d))
     case TruncDate(d, Unit(unit: TimeUnit.OfDays)) =>
       val truncated = From(Rational(firstSureDay), TruncateDate(unit))
       Call(failing(truncated, Domain.Date, Domain.Date), of(d))
@@ -70,7 +71,10 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case u @ UnixTimestamp(t, _, _, _) if isTime(t) => seconds(u, t)
     case c @ Cast(t, DateType, _, _) if isTime(t) && t.dataType != DateType =>
       Call(failing(FloorQuotient(day), Domain.TimestampNtz, Domain.Date), local(c, t, overflow(c)))
-    case c @ Cast(t, TimestampNTZType, _, _) if isTime(t) => local(c, t, overflow(c))
+    // Of a date too far away for it Spark's generated code gives an instant, and its interpreter NULL.
+    case c @ Cast(t, TimestampNTZType, _, mode)
+        if isTime(t) && !(t.dataType == DateType && mode == EvalMode.TRY) =>
+      local(c, t, overflow(c))
     case c @ Cast(t, TimestampType, _, _) if isTime(t) => instant(c, t, overflow(c))
   }
 

@@ -102,7 +102,7 @@ class StateChunkStoreLaws extends munit.FunSuite {
           Seq.fill(random.nextInt(9))(random.nextLong())
         )
       val segment = new Segment(5L, random.nextInt(100), random.nextLong())
-      val numbers = Array.fill(1 + segment.chunks * 8)(random.nextInt().toLong)
+      val numbers = Array.fill(1 + segment.chunks * 9)(random.nextInt().toLong)
       val bits = Array.fill(random.nextInt(4) + 1)(random.nextLong())
       stores(side).saveRoot(root)
       stores(side).saveSegment(Segment.decoded(5L, numbers))
