@@ -49,7 +49,7 @@ final class AgainstSpark(random: Random) extends Assertions {
         case (Success(a), Success(code)) =>
           val b = code.get(0, expression.dataType)
           assert(
-            a == b || (a != null && a.equals(b)) || sameNumber(a, b) || isTriedLocalTime(
+            a == b || (a != null && a.equals(b)) || sameNumber(a, b) || isTriedDate(
               expression
             ),
             s"eval $a, code $b: $expression of $row"
@@ -87,8 +87,8 @@ final class AgainstSpark(random: Random) extends Assertions {
   }
 
   /** Where the two are known to differ, in Spark itself: of dates beyond the year 294247. */
-  private def isTriedLocalTime(expression: Expression): Boolean = expression.exists {
-    case Cast(c, TimestampNTZType, _, EvalMode.TRY) => c.dataType == DateType
+  private def isTriedDate(expression: Expression): Boolean = expression.exists {
+    case Cast(c, TimestampType | TimestampNTZType, _, EvalMode.TRY) => c.dataType == DateType
     case _ => false
   }
 

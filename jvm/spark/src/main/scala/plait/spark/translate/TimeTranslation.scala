@@ -71,11 +71,10 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case u @ UnixTimestamp(t, _, _, _) if isTime(t) => seconds(u, t)
     case c @ Cast(t, DateType, _, _) if isTime(t) && t.dataType != DateType =>
       Call(failing(FloorQuotient(day), Domain.TimestampNtz, Domain.Date), local(c, t, overflow(c)))
-    // Of a date too far away for it Spark's generated code gives an instant, and its interpreter NULL.
-    case c @ Cast(t, TimestampNTZType, _, mode)
-        if isTime(t) && !(t.dataType == DateType && mode == EvalMode.TRY) =>
+    case c @ Cast(t, TimestampNTZType, _, _) if isTime(t) && !isTriedDate(c) =>
       local(c, t, overflow(c))
-    case c @ Cast(t, TimestampType, _, _) if isTime(t) => instant(c, t, overflow(c))
+    case c @ Cast(t, TimestampType, _, _) if isTime(t) && !isTriedDate(c) =>
+      instant(c, t, overflow(c))
   }
 
   private def zone(e: TimeZoneAwareExpression, dataType: DataType): Option[ZoneId] =
@@ -122,6 +121,9 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     val counted = if (t.dataType == TimestampNTZType) of(t) else instant(e, t, Overflow.Fails)
     Call(failing(Quotient, Domain.Timestamp, Domain.Long), counted, Constant(1000000L))
   }
+
+  /** Of a date too far away for it Spark's generated code gives an instant, and its interpreter NULL. */
+  private def isTriedDate(c: Cast) = c.child.dataType == DateType && c.evalMode == EvalMode.TRY
 
   private def failing(operation: RealOperation, from: Domain, to: Domain) =
     Arithmetic(operation, from, to, Overflow.Fails)
