@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.python.frames import at, frame, rows
@@ -111,6 +112,8 @@ def test_ties_are_the_callers_to_order(trades: DataFrame, quotes: DataFrame) -> 
         (timedelta(minutes=5), True),
         (timedelta(minutes=5, microseconds=-1), False),
         (pd.Timedelta("5min"), True),
+        (np.timedelta64(5, "m").astype("timedelta64[ns]"), True),
+        (np.timedelta64(4, "m"), False),
         ("INTERVAL 4 MINUTES", False),
         ("INTERVAL '5' MINUTE", True),
         ("5 minutes", True),
@@ -127,6 +130,16 @@ def test_a_tolerance_of_time_is_a_timedelta_or_sql(
     right = frame(session, [(at(0), 1)], "ts timestamp, v int")
     df = plait.asof_join(left, right, on="ts", tolerance=tolerance)
     assert rows(df) == Counter([(at(5), 1 if found else None)])
+
+
+def test_a_tolerance_of_dates_is_days_in_every_unit_of_numpy(session: SparkSession) -> None:
+    left = frame(session, [(date(2026, 3, 9),)], "d date")
+    right = frame(session, [(date(2026, 3, 6), 1)], "d date, v int")
+    for days, v in ((2, None), (3, 1)):
+        for unit in ("D", "ns"):
+            tolerance = np.timedelta64(days, "D").astype(f"timedelta64[{unit}]")
+            df = plait.asof_join(left, right, on="d", tolerance=tolerance)
+            assert rows(df.select("v")) == Counter([(v,)])
 
 
 def test_a_tolerance_of_numbers_is_a_number(trades: DataFrame, quotes: DataFrame) -> None:

@@ -91,7 +91,7 @@ object Tolerance {
       case (DateType, _: DayTimeIntervalType) if wholeDays(amount).isDefined =>
         both(days, Literal(wholeDays(amount).get))
       case (DateType, OrderedType.Integers()) =>
-        both(days, Literal(math.min(longOf(amount), Int.MaxValue.toLong).toInt))
+        both(days, Literal(daysOf(amount, written)))
       case (OrderedType.Integers(), OrderedType.Integers()) =>
         both(Cast(_, LongType), Cast(amount, LongType))
       case (_: DayTimeIntervalType, _: DayTimeIntervalType) =>
@@ -132,9 +132,14 @@ object Tolerance {
     case _ => None
   }
 
-  private def longOf(amount: Literal): Long = amount.value match {
-    case number: Number => number.longValue
-    case _ => 0L
+  /** Of more days, what is meant are often smaller units. */
+  private def daysOf(amount: Literal, written: Expression): Int = amount.value match {
+    case number: Number if number.longValue <= Int.MaxValue => number.intValue
+    case _ =>
+      throw ClauseError(
+        s"TOLERANCE ${written.sql} days are more than the ${Int.MaxValue} that a tolerance of dates may have",
+        written.origin
+      )
   }
 
   /** A type whose sums Spark does not round. */
