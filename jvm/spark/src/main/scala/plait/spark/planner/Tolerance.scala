@@ -22,6 +22,8 @@ import plait.spark.translate.{MatchDirection, OrderedType}
   *   2. Dates are days apart: an INTERVAL of whole days, or an integer.
   *   3. Equal values are within every tolerance: infinities and NaN too.
   *   4. A tolerance is a constant, not NULL and not negative.
+  *   5. A variable of the session stays in the condition, where it changes nothing: by it Spark knows that a view
+  *      needs the variable.
   */
 object Tolerance {
   import MatchDirection._
@@ -38,11 +40,13 @@ object Tolerance {
       GreaterThanOrEqual(r, Subtract(l, distance, NumericEvalContext(EvalMode.TRY)))
     )
     def notAbove = orTrue(LessThanOrEqual(r, Add(l, distance, NumericEvalContext(EvalMode.TRY))))
-    direction match {
+    val within = direction match {
       case AtOrBefore | Before => notBelow
       case AtOrAfter | After => notAbove
       case Nearest => And(notBelow, notAbove)
     }
+    if (tolerance.exists(_.isInstanceOf[VariableReference])) And(within, IsNotNull(tolerance))
+    else within
   }
 
   /** The amount, for people. */
