@@ -20,7 +20,8 @@ import plait.spark.translate.{MatchDirection, OrderedType}
   *   1. Times are instants: a day is 24 hours, also where clocks change. A year-month interval has no
   *      length in instants and is refused for them, as is a number.
   *   2. Dates are days apart: an INTERVAL of whole days, or an integer.
-  *   3. Equal values are within every tolerance: infinities and NaN too.
+  *   3. Equal values are within every tolerance: infinities and NaN too. Within an infinite one are all but NaN and
+  *      a number.
   *   4. A tolerance is a constant, not NULL and not negative.
   *   5. A variable of the session stays in the condition, where it changes nothing: by it Spark knows that a view
   *      needs the variable.
@@ -41,12 +42,20 @@ object Tolerance {
     )
     def notAbove = orTrue(LessThanOrEqual(r, Add(l, distance, NumericEvalContext(EvalMode.TRY))))
     val within = direction match {
+      // Infinity less infinity is no number.
+      case _ if isInfinite(amount) => EqualTo(IsNaN(l), IsNaN(r))
       case AtOrBefore | Before => notBelow
       case AtOrAfter | After => notAbove
       case Nearest => And(notBelow, notAbove)
     }
     if (tolerance.exists(_.isInstanceOf[VariableReference])) And(within, IsNotNull(tolerance))
     else within
+  }
+
+  private def isInfinite(amount: Literal): Boolean = amount.value match {
+    case number: Double => number.isInfinite
+    case number: Float => number.isInfinite
+    case _ => false
   }
 
   /** The amount, for people. */
