@@ -28,6 +28,12 @@ object BestMatchOf {
       )
     val (ofLeft, ofRight, direction) = sides(clause, left, right)
     val within = clause.tolerance.map(Tolerance(_, direction, ofLeft, ofRight))
+    clause.ties.find(_.references.isEmpty).foreach { tie =>
+      throw ClauseError(
+        s"TIES ORDER BY orders rows by columns of the right side, and ${tie.sql} has none",
+        tie.origin
+      )
+    }
     clause.ties.find(tie => !tie.references.subsetOf(right.outputSet)).foreach { tie =>
       throw ClauseError(
         s"TIES ORDER BY orders rows of the right side, but ${tie.sql} names others",
