@@ -68,8 +68,8 @@ def literal(value: Any) -> str:
     r"""Return a value of Python's as a literal of Spark's SQL.
 
     A datetime with a zone is a TIMESTAMP, one without a TIMESTAMP_NTZ; a timedelta is an INTERVAL
-    SECOND; a float is a DOUBLE; a list or tuple an ARRAY; a dict a MAP. Times of pandas and
-    numbers of NumPy are taken too. Nanoseconds, which Spark does not have, are an error.
+    SECOND; a float is a DOUBLE; a list or tuple an ARRAY; a dict a MAP. Times of pandas, and times
+    and numbers of NumPy, are taken too. Nanoseconds, which Spark does not have, are an error.
 
     >>> print(literal("it's"), literal(2), literal(0.5), literal(Decimal("1.50")))
     'it\'s' 2 0.5D 1.50BD
@@ -81,15 +81,37 @@ def literal(value: Any) -> str:
     if any(nanoseconds) and not is_missing:
         raise PlaitError(f"{value!r} has nanoseconds, and Spark's times end at microseconds.")
     if type(value).__module__ == "numpy":
-        value = value.item()
+        value = _of_numpy(value)
     for kind, write in WRITERS.items():
         if isinstance(value, kind) and not is_missing:
             return write(value)
-    raise PlaitError(
+    raise _no_literal(value)
+
+
+def _no_literal(value: Any) -> PlaitError:
+    return PlaitError(
         f"{value!r} of type {type(value).__name__} has no literal in Spark's SQL: it takes None, "
         "bool, int, float, Decimal, str, bytes, date, datetime, timedelta, and lists and dicts "
         "of them."
     )
+
+
+def _of_numpy(value: Any) -> Any:
+    """Return a scalar of NumPy as Python's; a time in nanoseconds would come as an integer."""
+    kind = {"m": "length of time", "M": "time"}.get(value.dtype.kind)
+    if kind is None:
+        return value.item()
+    if value.item() is None:  # NaT
+        raise _no_literal(value)
+    if re.search(r"\[\d*[npfa]s\]", value.dtype.name):
+        micros = value.astype(f"{value.dtype.kind}8[us]")
+        if micros != value:
+            raise PlaitError(f"{value!r} is finer: Spark's times end at microseconds.")
+        value = micros
+    plain = value.item()
+    if isinstance(plain, int):
+        raise PlaitError(f"{value!r} of type {value.dtype.name} is no {kind} that Python has.")
+    return plain
 
 
 def _text(value: str) -> str:

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 NOON = datetime(2026, 3, 1, 12)
 Rows = Counter[tuple[Any, ...]]
-TYPES = {"int": pa.int32(), "string": pa.string(), "timestamp": pa.timestamp("us", "UTC")}
+TYPES = {
+    "int": pa.int32(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}
 
 
 def at(minutes: float) -> datetime:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.python.frames import at, frame, rows
@@ -105,12 +106,24 @@ def test_ties_are_the_callers_to_order(trades: DataFrame, quotes: DataFrame) -> 
         assert rows(df.select("bid")) == Counter([(bid,)])
 
 
+def test_a_column_that_is_called_as_an_order_is_written_is_that_column(
+    session: SparkSession,
+) -> None:
+    left = frame(session, [(5,)], "ts int")
+    right = frame(session, [(5, 1, 9), (5, 2, 8)], "ts int, id int, `id desc` int")
+    for ties, picked in (("id desc", 1), ("ID DESC", 1), ("id desc desc", 2), ("id DESC ", 1)):
+        df = plait.asof_join(left, right, "ts", ties=ties)
+        assert rows(df.select("id")) == Counter([(picked,)])
+
+
 @pytest.mark.parametrize(
     ("tolerance", "found"),
     [
         (timedelta(minutes=5), True),
         (timedelta(minutes=5, microseconds=-1), False),
         (pd.Timedelta("5min"), True),
+        (np.timedelta64(5, "m").astype("timedelta64[ns]"), True),
+        (np.timedelta64(4, "m"), False),
         ("INTERVAL 4 MINUTES", False),
         ("INTERVAL '5' MINUTE", True),
         ("5 minutes", True),
@@ -127,6 +140,16 @@ def test_a_tolerance_of_time_is_a_timedelta_or_sql(
     right = frame(session, [(at(0), 1)], "ts timestamp, v int")
     df = plait.asof_join(left, right, on="ts", tolerance=tolerance)
     assert rows(df) == Counter([(at(5), 1 if found else None)])
+
+
+def test_a_tolerance_of_dates_is_days_in_every_unit_of_numpy(session: SparkSession) -> None:
+    left = frame(session, [(date(2026, 3, 9),)], "d date")
+    right = frame(session, [(date(2026, 3, 6), 1)], "d date, v int")
+    for days, v in ((2, None), (3, 1)):
+        for unit in ("D", "ns"):
+            tolerance = np.timedelta64(days, "D").astype(f"timedelta64[{unit}]")
+            df = plait.asof_join(left, right, on="d", tolerance=tolerance)
+            assert rows(df.select("v")) == Counter([(v,)])
 
 
 def test_a_tolerance_of_numbers_is_a_number(trades: DataFrame, quotes: DataFrame) -> None:

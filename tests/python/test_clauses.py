@@ -81,6 +81,28 @@ def test_a_parameter_without_a_value_is_sparks_error(session: SparkSession) -> N
         session.sql(JOIN.format(":far"), args={"near": 5})
 
 
+def test_a_colon_before_a_name_that_has_no_value_is_no_parameter(session: SparkSession) -> None:
+    query = JOIN.format(5)
+    with_struct = query.replace("l.id,", "CAST(NULL AS STRUCT<a : INT>).a, l.id,")
+    assert rows(session, with_struct) == [(None, *row) for row in PICKED]
+    assert rows(session, with_struct, args={"k": "b"}) == [(None, *row) for row in PICKED]
+    assert rows(session, f"BEGIN lbl : BEGIN {query}; END; END", args={"k": 5}) == PICKED
+    of_variant = query.replace("l.id,", "parse_json('{\"a\": 7}') : a :: INT, l.id,")
+    assert rows(session, of_variant.replace("5", "?"), args=[5]) == [(7, *row) for row in PICKED]
+
+
+def test_a_colon_behind_a_word_of_sql_is_a_parameter(session: SparkSession) -> None:
+    close = JOIN.format("").replace("TOLERANCE ", "TOLERANCE:t ")
+    assert rows(session, f"{close} ORDER BY 1 LIMIT:n", args={"t": 5, "n": 1}) == PICKED[:1]
+    also = rows(
+        session, f"{close} WHERE NOT:no AND l.k LIKE:k", args={"t": 5, "no": False, "k": "b"}
+    )
+    assert also == PICKED[1:]
+    of_variant = "SELECT data:t::INT FROM (SELECT parse_json('{\"t\": 7}') AS data, r.id FROM l "
+    own = f"{of_variant} ASOF JOIN r {ON.format(':t')})"
+    assert rows(session, own, args={"t": 5}) == [(7,)]
+
+
 def test_in_scripts(session: SparkSession) -> None:
     script = f"BEGIN DECLARE far INT = 5; {JOIN.format(5)} AND far = 5; END"
     assert rows(session, script) == PICKED

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import plait
@@ -77,6 +78,20 @@ if TYPE_CHECKING:
         (
             lambda t, q: t.plait.window_join(q, left_time="ts", right_time="ts", size=5),
             r"size is 5: a timedelta or a text",
+        ),
+        (
+            lambda t, q: t.plait.window_join(
+                q, left_time="ts", right_time="ts", size=np.timedelta64("NaT")
+            ),
+            r"NaT.* has no literal",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=np.timedelta64("NaT", "ns")),
+            r"NaT.* has no literal",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=np.timedelta64(1, "ns")),
+            r"times end at microseconds",
         ),
         (
             lambda t, q: t.plait.temporal_join(q, left_time="ts", version_time="ts"),

@@ -7,6 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.python.frames import at, frame, rows
@@ -25,9 +26,10 @@ def test_rows_of_a_window_join_lie_in_the_same_window(session: SparkSession) -> 
     def joined(**options: Any) -> DataFrame:
         return plait.window_join(left, right, "k", left_time="t", right_time="t", **options)
 
-    df = joined(size=timedelta(minutes=5))
-    assert df.columns == ["k", "t_x", "x", "window_start", "window_end", "t_y", "y"]
-    assert rows(df) == Counter([("a", at(1), 1, at(0), at(5), at(3), 7)])
+    for size in (timedelta(minutes=5), np.timedelta64(300_000_000_000, "ns"), pd.Timedelta("5min")):
+        df = joined(size=size)
+        assert df.columns == ["k", "t_x", "x", "window_start", "window_end", "t_y", "y"]
+        assert rows(df) == Counter([("a", at(1), 1, at(0), at(5), at(3), 7)])
     moved = joined(size="5 minutes", offset="2 minutes")
     assert rows(moved.select("x", "y")) == Counter()
     hopping = joined(size="10 minutes", slide=timedelta(minutes=5), how="full")

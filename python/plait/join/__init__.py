@@ -11,9 +11,9 @@ Conventions that all of them share:
 3. Columns come out as pandas would have them: a key of one name once, then what else the left side
    has, then the right side; what both have gets the ``suffixes``. A semi or anti join gives the
    left side's columns as they are.
-4. Distances (``tolerance``, ``lower``, ``size``, ...) are numbers, timedeltas of Python or pandas,
-   or SQL text as ``"INTERVAL 5 SECONDS"``. Other SQL text is where the docstring says so. It is put
-   into the query as it is.
+4. Distances (``tolerance``, ``lower``, ``size``, ...) are numbers, timedeltas of Python, pandas
+   or NumPy, or SQL text as ``"INTERVAL 5 SECONDS"``. Other SQL text is where the docstring says so.
+   It is put into the query as it is.
 """
 
 from plait.join.asof import asof_join

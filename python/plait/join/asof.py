@@ -80,6 +80,6 @@ def asof_join(
 def _order(sides: Sides, tie: str) -> str:
     """Return what one of ``ties`` orders by: a column of the right side, and how."""
     called, direction = tie.strip(), ""
-    if found := DIRECTED.fullmatch(called):
+    if not sides.has("right", called) and (found := DIRECTED.fullmatch(called)):
         called, direction = found[1], " ".join(found[2].upper().split())
     return f"{of('r', sides.column('right', called, 'ties'))} {direction}".rstrip()

@@ -224,6 +224,10 @@ class Sides:
                     "rename one of them by withColumnRenamed or toDF."
                 )
 
+    def has(self, side: str, called: str) -> bool:
+        """Whether a column of the side is called so."""
+        return self._fold(called) in map(self._fold, self.columns[side])
+
     def column(self, side: str, called: str, parameter: str) -> str:
         """Return the name as the side writes it, or say which columns there are."""
         if not isinstance(called, str):

@@ -102,7 +102,7 @@ def _interval(parameter: str, value: timedelta | str | None) -> str:
     >>> _interval("size", "5 minutes"), _interval("size", "INTERVAL 5 MINUTES")
     ("INTERVAL '300.000000' SECOND", 'INTERVAL 5 MINUTES')
     """
-    if isinstance(value, timedelta):
+    if isinstance(value, timedelta) or type(value).__name__ == "timedelta64":
         return literal(value)
     if isinstance(value, str) and value.strip():
         is_sql = re.match(r"\s*INTERVAL\b", value, re.IGNORECASE)

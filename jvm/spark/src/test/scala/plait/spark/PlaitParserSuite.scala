@@ -56,6 +56,7 @@ class PlaitParserSuite extends munit.FunSuite {
       "SELECT * FROM l JOIN r FOR SYSTEM_TIME AS OF l.a ON l.k = r.k",
       "SELECT * FROM l JOIN r FOR SYSTEM_TIME AS OF PROCTIME() ON l.k = r.k",
       "SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL 1 MINUTE)",
+      "SELECT * FROM TUMBLE /* ( */ -- \n (TABLE t, DESCRIPTOR(ts), INTERVAL 1 MINUTE)",
       "SELECT * FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL 1 MINUTE, INTERVAL 2 MINUTES))",
       "SELECT * FROM tumble(t, ts, INTERVAL 1 MINUTE)"
     )

@@ -44,9 +44,19 @@ final case class VersionTable(
   )
 
   /** The hints that would say this. */
-  def parts: Seq[String] =
-    (if (since.isDefined || ties.nonEmpty) Seq("VERSIONED") else Nil) ++
-      (if (keys.nonEmpty) Seq("VERSION_KEY") else Nil) ++ deleted.map(_ => "VERSION_DELETED")
+  def parts: Seq[String] = hints.map(_._1)
+
+  /** The same with what they would say. */
+  def hints: Seq[(String, String)] = {
+    val all = Seq(
+      "VERSIONED" -> (since.toSeq ++ ties),
+      "VERSION_KEY" -> keys,
+      "VERSION_DELETED" -> deleted.toSeq
+    )
+    all.toSeq.collect {
+      case (name, said) if said.nonEmpty => name -> said.map(_.sql).mkString(", ")
+    }
+  }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): VersionTable =
     copy(child = newChild)

@@ -20,8 +20,20 @@ object BestMatchOf {
   import MatchDirection._
 
   def apply(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan): BestMatch = {
+    for (part <- clause.comparison +: clause.ties; column <- outside(part))
+      throw ClauseError(
+        "MATCH_CONDITION chooses among the rows of its sides, and cannot use " +
+          s"${column.sql}, a column of the query around it: ask in WHERE, of the row that is picked",
+        part.origin
+      )
     val (ofLeft, ofRight, direction) = sides(clause, left, right)
     val within = clause.tolerance.map(Tolerance(_, direction, ofLeft, ofRight))
+    clause.ties.find(_.references.isEmpty).foreach { tie =>
+      throw ClauseError(
+        s"TIES ORDER BY orders rows by columns of the right side, and ${tie.sql} has none",
+        tie.origin
+      )
+    }
     clause.ties.find(tie => !tie.references.subsetOf(right.outputSet)).foreach { tie =>
       throw ClauseError(
         s"TIES ORDER BY orders rows of the right side, but ${tie.sql} names others",
@@ -31,6 +43,9 @@ object BestMatchOf {
     val ties = clause.ties ++ columns(right, ofRight) ++ Distinction.all(right.output)
     BestMatch(direction, ofLeft, ofRight, within, clause.tolerance.map(Tolerance.text), ties)
   }
+
+  private def outside(part: Expression): Option[Expression] =
+    part.collectFirst { case OuterReference(column) => column }
 
   private def sides(clause: MatchCondition, left: LogicalPlan, right: LogicalPlan) =
     if (clause.rule == MatchRule.Newest) newest(clause, clause.comparison.children.last)

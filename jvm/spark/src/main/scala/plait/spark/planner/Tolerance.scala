@@ -20,8 +20,11 @@ import plait.spark.translate.{MatchDirection, OrderedType}
   *   1. Times are instants: a day is 24 hours, also where clocks change. A year-month interval has no
   *      length in instants and is refused for them, as is a number.
   *   2. Dates are days apart: an INTERVAL of whole days, or an integer.
-  *   3. Equal values are within every tolerance: infinities and NaN too.
+  *   3. Equal values are within every tolerance: infinities and NaN too. Within an infinite one are all but NaN and
+  *      a number.
   *   4. A tolerance is a constant, not NULL and not negative.
+  *   5. A variable of the session stays in the condition, where it changes nothing: by it Spark knows that a view
+  *      needs the variable.
   */
 object Tolerance {
   import MatchDirection._
@@ -38,11 +41,21 @@ object Tolerance {
       GreaterThanOrEqual(r, Subtract(l, distance, NumericEvalContext(EvalMode.TRY)))
     )
     def notAbove = orTrue(LessThanOrEqual(r, Add(l, distance, NumericEvalContext(EvalMode.TRY))))
-    direction match {
+    val within = direction match {
+      // Infinity less infinity is no number.
+      case _ if isInfinite(amount) => EqualTo(IsNaN(l), IsNaN(r))
       case AtOrBefore | Before => notBelow
       case AtOrAfter | After => notAbove
       case Nearest => And(notBelow, notAbove)
     }
+    if (tolerance.exists(_.isInstanceOf[VariableReference])) And(within, IsNotNull(tolerance))
+    else within
+  }
+
+  private def isInfinite(amount: Literal): Boolean = amount.value match {
+    case number: Double => number.isInfinite
+    case number: Float => number.isInfinite
+    case _ => false
   }
 
   /** The amount, for people. */
@@ -91,7 +104,7 @@ object Tolerance {
       case (DateType, _: DayTimeIntervalType) if wholeDays(amount).isDefined =>
         both(days, Literal(wholeDays(amount).get))
       case (DateType, OrderedType.Integers()) =>
-        both(days, Literal(math.min(longOf(amount), Int.MaxValue.toLong).toInt))
+        both(days, Literal(daysOf(amount, written)))
       case (OrderedType.Integers(), OrderedType.Integers()) =>
         both(Cast(_, LongType), Cast(amount, LongType))
       case (_: DayTimeIntervalType, _: DayTimeIntervalType) =>
@@ -132,9 +145,14 @@ object Tolerance {
     case _ => None
   }
 
-  private def longOf(amount: Literal): Long = amount.value match {
-    case number: Number => number.longValue
-    case _ => 0L
+  /** Of more days, what is meant are often smaller units. */
+  private def daysOf(amount: Literal, written: Expression): Int = amount.value match {
+    case number: Number if number.longValue <= Int.MaxValue => number.intValue
+    case _ =>
+      throw ClauseError(
+        s"TOLERANCE ${written.sql} days are more than the ${Int.MaxValue} that a tolerance of dates may have",
+        written.origin
+      )
   }
 
   /** A type whose sums Spark does not round. */

@@ -6,10 +6,10 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.analysis.MultiAlias
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, ResolvedHint, UnresolvedHint}
 import org.apache.spark.sql.types.{BooleanType, StringType}
 
-import plait.spark.plan.VersionTable
+import plait.spark.plan.{Claim, VersionTable}
 
 /** The hints that say what a relation's versions are:
   *
@@ -19,7 +19,8 @@ import plait.spark.plan.VersionTable
   * }}}
   *
   * The first of several parameters is a relation if the query has one of that name; without it, the hint is
-  * of the only relation, or of all the rows of a DataFrame: `rates.hint("VERSIONED", "valid_from")`.
+  * of the only relation, or of all the rows of a DataFrame: `rates.hint("VERSIONED", "valid_from")`. Of hints on
+  * a DataFrame the last holds; two in one statement that say different things of a relation are an error.
   */
 object VersionHint {
   val Names: Set[String] = Set("VERSIONED", "VERSION_KEY", "VERSION_DELETED")
@@ -32,7 +33,14 @@ object VersionHint {
       .flatMap(HintedRelations.name)
       .filter(HintedRelations.isAny(_, child))
     val rest = if (named.isDefined) parameters.drop(1) else parameters
-    def said(plan: LogicalPlan) = made(name, rest, parameters, plan)
+    def said(plan: LogicalPlan) = {
+      val table = made(name, rest, parameters, plan)
+      if (!HintedRelations.isOfDataFrame(hint))
+        contradicted(table).foreach(other =>
+          throw contradiction(HintedRelations.written(name, parameters), other)
+        )
+      table
+    }
     if (isRelationAlone(hint)) throw nothingSaid(name, parameters.head)
     named match {
       case Some(relation) => HintedRelations.changed(name, relation, child)(said)
@@ -70,6 +78,19 @@ object VersionHint {
         val since = expression(parameters.head).getOrElse(throw wrong(hint, written))
         none.copy(since = Some(since), ties = ties)
       case _ => throw wrong(hint, written)
+    }
+  }
+
+  /** A hint directly on the same relation that says something else, as it could be written. */
+  private def contradicted(table: VersionTable): Option[String] = {
+    def hints(plan: LogicalPlan): Seq[(String, String)] = plan match {
+      case below: VersionTable => below.hints ++ hints(below.child)
+      case _: ResolvedHint | _: Claim => hints(plan.children.head)
+      case _ => Nil
+    }
+    val own = table.hints.toMap
+    hints(table.child).collectFirst {
+      case (name, said) if own.get(name).exists(_ != said) => s"$name($said)"
     }
   }
 
@@ -117,6 +138,10 @@ object VersionHint {
     case "VERSION_KEY" => "column, ..."
     case _ => "(condition)"
   }
+
+  private def contradiction(hint: String, other: String) = new IllegalArgumentException(
+    s"The hints $hint and $other say different things of the same rows: leave one of them."
+  )
 
   private def wrong(hint: String, parameters: Seq[Any]) = new IllegalArgumentException(
     s"The hint $hint was ${HintedRelations.written(hint, parameters)}. It is " +

@@ -10,6 +10,7 @@ import org.antlr.v4.runtime.{CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.{AbstractParser, SqlBaseParser}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.Spelling
@@ -71,7 +72,8 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
       MatchRule.Compared -> written
     case UnresolvedFunction(Seq(name), Seq(a, b), _, _, _, _, _)
         if name.equalsIgnoreCase("NEAREST") =>
-      MatchRule.Nearest -> LessThanOrEqual(a, b)
+      val compared = CurrentOrigin.withOrigin(written.origin)(LessThanOrEqual(a, b))
+      MatchRule.Nearest -> compared
     case _ =>
       val got = written match {
         case operator: BinaryComparison => operator.symbol

@@ -17,6 +17,7 @@ import plait.spark.plan.ClauseError
   * l LEFT ASOF JOIN r ON ...                       it lacks MATCH_CONDITION
   * l ASOF JOIN r MATCH_CONDITON (...)              it is spelled otherwise
   * l JOIN r AS v FOR SYSTEM_TIME AS OF l.ts        the alias stands behind
+  * MERGE INTO l USING r FOR SYSTEM_TIME AS OF l.ts the clause belongs to a join of a query
   * }}}
   *
   * Only a statement that Spark's parser has refused is looked at, and only where it found the mistake or
@@ -112,8 +113,12 @@ object ClauseMistakes {
 
   private def ofSystemTime(tokens: VisibleTokens, at: Int): Option[Told] = {
     val isQuery = tokens.typeAt(at - 1) == RIGHT_PAREN
+    val isOfMerge =
+      tokens.before(at, MERGE).exists(m => tokens.before(at, USING).exists(m < _))
     val sentence =
-      if (isQuery)
+      if (isOfMerge)
+        "belongs to a join of a query, and MERGE joins otherwise: put such a join into USING (SELECT ...)"
+      else if (isQuery)
         "stands behind the name of a table, a view or a query of WITH: give the query a name by WITH"
       else "stands directly behind the name of its relation, and the alias behind it"
     val example = "l JOIN r FOR SYSTEM_TIME AS OF l.ts AS alias ON l.k = alias.k"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
+import java.util.Locale
+
 import scala.jdk.CollectionConverters._
 
 import org.antlr.v4.runtime.misc.Interval
@@ -16,8 +18,14 @@ import org.apache.spark.sql.catalyst.parser._
   * ... (l.ts >= r.ts TOLERANCE 5) ... WHERE k = 'a'
   * }}}
   *
-  * A colon directly behind a name or a parenthesis, as in `v:field`, is no marker. What a value looks like
-  * in SQL, and what is said of one that is missing, is Spark's.
+  * Not every colon is of a marker: `v:field`, `STRUCT<a : INT>` and `label : BEGIN` have others.
+  *
+  *   1. A colon directly behind a name or a parenthesis is none, unless the name is a word of SQL behind which an
+  *      expression stands: `LIMIT:n`.
+  *   2. A name that no value is given for is left as it is: Spark finds by its grammar what it stands for, and says
+  *      that a marker has no value.
+  *
+  * What a value looks like in SQL is Spark's.
   */
 object ClauseParameters {
 
@@ -27,7 +35,7 @@ object ClauseParameters {
   }
 
   def substituted(text: String, values: ParameterContext): (String, PositionMapper) = {
-    val markers = markersIn(text)
+    val markers = markersIn(text).filter(isGiven(_, values))
     // Spark says that named and positional ones do not go together.
     if (markers.map(_.isNamed).distinct.size > 1)
       ParameterHandler
@@ -48,6 +56,14 @@ object ClauseParameters {
     }
     (result, PositionMapper(text, result, moved.toList))
   }
+
+  /** Too few values of `?` are told by Spark. */
+  private def isGiven(marker: Marker, values: ParameterContext): Boolean =
+    !marker.isNamed || (values match {
+      case NamedParameterContext(all) => all.contains(marker.name)
+      case HybridParameterContext(_, names) => names.contains(marker.name)
+      case _: PositionalParameterContext => false
+    })
 
   /** The values for the one marker that stands at this place among all. */
   private def only(values: ParameterContext, i: Int): ParameterContext = values match {
@@ -84,12 +100,19 @@ object ClauseParameters {
     }
   }
 
+  /** Words that stand before expressions and are hardly names; as `data` and `value`, others are. */
+  private val BeforeExpression =
+    ("TOLERANCE LIMIT OFFSET SELECT DISTINCT WHERE HAVING ON BY AND OR NOT IN BETWEEN LIKE ILIKE RLIKE REGEXP " +
+      "ESCAPE CASE WHEN THEN ELSE FROM INTERVAL RETURN OF VALUES SET").split(" ").toSet
+
   private def isField(tokens: IndexedSeq[Token], i: Int): Boolean = i > 0 && {
     val before = tokens(i - 1)
-    before.getStopIndex + 1 == tokens(i).getStartIndex &&
-    (before.getType == SqlBaseParser.RIGHT_PAREN || before.getText.lastOption.exists { c =>
+    def isName = before.getText.lastOption.exists { c =>
       Character.isLetterOrDigit(c) || c == '_' || c == '`' || c == ']'
-    })
+    }
+    before.getStopIndex + 1 == tokens(i).getStartIndex &&
+    !BeforeExpression(before.getText.toUpperCase(Locale.ROOT)) &&
+    (before.getType == SqlBaseParser.RIGHT_PAREN || isName)
   }
 
   /** Spark's keywords are in capitals; texts of tokens stay as they are. */

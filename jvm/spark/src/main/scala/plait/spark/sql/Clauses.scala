@@ -119,7 +119,7 @@ final class Clauses {
 
 object Clauses {
   private val words = Pattern.compile(
-    "MATCH_CONDITION|SYSTEM_TIME|" + WindowFunctions.Names.mkString("(", "|", ")\\s*\\("),
+    "MATCH_CONDITION|SYSTEM_TIME|" + WindowFunctions.Names.mkString("(", "|", ")\\s*(\\(|/\\*|--)"),
     Pattern.CASE_INSENSITIVE
   )
 
