@@ -63,7 +63,14 @@ class CastLaws extends munit.FunSuite {
   private val isText = (cast: (DataType, DataType, EvalMode.Value)) =>
     cast._1 == StringType || cast._2 == StringType
 
-  test("every cast between types that have an order is known, but for those of strings") {
+  /** Spark's generated code and its interpreter differ on dates too far away. */
+  private val isTriedDate = (cast: (DataType, DataType, EvalMode.Value)) =>
+    cast match {
+      case (DateType, TimestampType | TimestampNTZType, EvalMode.TRY) => true
+      case _ => false
+    }
+
+  test("every cast between types that have an order is known, but for strings and tries of dates") {
     val unknown = casts.filterNot { case (from, to, mode) =>
       val column = AttributeReference("a", from)()
       val cast = Cast(column, to, Some("UTC"), mode)
@@ -71,8 +78,9 @@ class CastLaws extends munit.FunSuite {
       val leaf: Option[Term] = linear.leaf(cast)
       !leaf.contains(new ConditionTranslation(linear).term(cast))
     }
-    assertEquals(unknown.filterNot(isText).map(describe), Nil)
-    assertEquals(unknown.size, casts.count(isText))
+    def mayBe(cast: (DataType, DataType, EvalMode.Value)) = isText(cast) || isTriedDate(cast)
+    assertEquals(unknown.filterNot(mayBe).map(describe), Nil)
+    assertEquals(unknown.size, casts.count(mayBe))
   }
 
   private def describe(cast: (DataType, DataType, EvalMode.Value)): String =

@@ -53,7 +53,7 @@ final case class VersionTable(
       "VERSION_KEY" -> keys,
       "VERSION_DELETED" -> deleted.toSeq
     )
-    all.toSeq.collect {
+    all.collect {
       case (name, said) if said.nonEmpty => name -> said.map(_.sql).mkString(", ")
     }
   }
