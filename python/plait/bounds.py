@@ -11,7 +11,6 @@ from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plait import _jvm
 from plait.errors import PlaitError
@@ -128,6 +127,8 @@ def _solve(
 
 def _zone(name: str) -> tzinfo | None:
     """Return a time zone; None for an offset, in which no time comes twice."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # brings much along
+
     try:
         return ZoneInfo(name)
     except (ValueError, ZoneInfoNotFoundError):
