@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of queries share: settings for a while, answers as multisets, and plans."""
+"""What the tests of queries share: settings for a while, answers, bounds, and plans."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plait
 
@@ -35,6 +35,11 @@ def settings(spark: SparkSession, keys: Mapping[str, str | int | bool]) -> Itera
 def answer(df: DataFrame) -> Counter[str]:
     """Run a query and return its rows as a multiset; as text, where NaN equals NaN."""
     return Counter(repr(tuple(row)) for row in df.collect())
+
+
+def shown(condition: str, **known: Any) -> dict[str, str]:
+    """The bounds of each variable of a condition, as text."""
+    return {name: repr(found) for name, found in plait.bounds(condition, **known).items()}
 
 
 def joins_planned(df: DataFrame) -> int:

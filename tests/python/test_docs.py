@@ -129,8 +129,8 @@ def test_the_blocks_of_a_page_print_what_is_shown(
     blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, FLAGS)
     assert len(blocks) == text.count("```python")
     session = spark.newSession()
-    names = {"spark": session, "plait": plait, "checkpoint": str(tmp_path / "checkpoint")}
-    names["folder"] = str(tmp_path)
+    folders = {"folder": str(tmp_path), "checkpoint": str(tmp_path / "checkpoint")}
+    names = {"spark": session, "plait": plait} | folders
     try:
         with settings(session, {"spark.sql.shuffle.partitions": partitions}):
             for block, shown in blocks:

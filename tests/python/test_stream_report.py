@@ -14,7 +14,6 @@ import plait
 from plait import PlaitError, StreamSide
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAMES = ("RowsIn", "RowsLate", "RowsStored", "RowsPruned", "Frontier")
 
 
@@ -28,7 +27,7 @@ def join(left: tuple[int, ...], right: tuple[int, ...], pairs: int = 0) -> dict[
         metrics |= {f"{side}{name}": value for name, value in zip(NAMES, values, strict=True)}
         metrics[f"{side}BytesStored"] = 40 * values[2]
         if values[4] >= micros(NOON):
-            metrics[f"{side}Bound"] = values[4] - micros(EPOCH + timedelta(hours=1))
+            metrics[f"{side}Bound"] = values[4] - 3_600_000_000
     return {
         "operatorName": "plaitSymmetricHashJoin",
         "memoryUsedBytes": 4096,

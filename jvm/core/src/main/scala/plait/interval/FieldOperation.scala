@@ -16,9 +16,6 @@ import plait.interval.RealOperation._
   */
 object FieldOperation {
 
-  private def isInfinite(a: IntervalSet, infinity: Rational): Boolean =
-    a.contains(infinity) || a.contains(-infinity)
-
   private def hasBoth(a: IntervalSet, b: IntervalSet, infinity: Rational): Boolean =
     a.contains(infinity) && b.contains(-infinity) || a.contains(-infinity) && b.contains(infinity)
 

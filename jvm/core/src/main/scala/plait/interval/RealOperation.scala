@@ -28,7 +28,7 @@ trait RealOperation extends Serializable {
     * `infinity` and `-infinity`.
     */
   def makesNaN(arguments: IndexedSeq[IntervalSet], infinity: Rational): Boolean =
-    arguments.exists(a => a.contains(infinity) || a.contains(-infinity))
+    arguments.exists(RealOperation.isInfinite(_, infinity))
 
   def forward(arguments: IndexedSeq[IntervalSet]): IntervalSet
 
@@ -42,6 +42,10 @@ trait RealOperation extends Serializable {
 }
 
 object RealOperation {
+
+  /** May it be one of the infinities? */
+  private[interval] def isInfinite(a: IntervalSet, infinity: Rational): Boolean =
+    a.contains(infinity) || a.contains(-infinity)
 
   /** An end of an interval in arithmetic: a number, or an infinity by its sign. */
   final private case class End(infinite: Int, at: Rational, isIn: Boolean) {

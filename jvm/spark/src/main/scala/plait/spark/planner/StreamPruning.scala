@@ -87,7 +87,6 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
   private def knowing(term: Term) = facts.foldLeft(term)(Term.Call(Logic.And, _, _))
 
   private def outputWatermark(found: Option[Pruning]): Long => Option[Long] = {
-    val c = compared
     def end(side: Side) = found.flatMap { p =>
       val reached = p.orders(side.other)
       ruleOf(side.other, reached).ofEventTime
@@ -95,8 +94,8 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
         .map(rule => new AloneAt(knowing(p.ends(side)), reached, rule.rankFrom))
     }
     new OutputWatermark(
-      knowing(c.whole.term(c.expression)),
-      c.whole,
+      knowing(compared.whole.term(compared.expression)),
+      compared.whole,
       ownTimes,
       BySide.make(times),
       kept,

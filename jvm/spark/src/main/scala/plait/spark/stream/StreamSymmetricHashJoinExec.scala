@@ -282,9 +282,8 @@ final class StreamSymmetricHashJoinExec(
       sparkContext.broadcast(new SerializableConfiguration(session.newHadoopConf()))
     metrics: Unit
     for (side <- Side.both) {
-      if (frontiers(side) != Frontier.Unknown)
-        metrics(StreamMetrics.frontier(side)).set(frontiers(side))
-      if (bound(side) != Frontier.Unknown) metrics(StreamMetrics.bound(side)).set(bound(side))
+      tell(StreamMetrics.frontier(side), frontiers(side))
+      tell(StreamMetrics.bound(side), bound(side))
     }
     val task = taskOf(
       StreamBatch(
@@ -326,6 +325,9 @@ final class StreamSymmetricHashJoinExec(
           }
       }
   }
+
+  private def tell(metric: String, rank: Long): Unit =
+    if (rank != Frontier.Unknown) metrics(metric).set(rank)
 
   private def taskOf(batch: StreamBatch): StreamTask = spec.asOf match {
     case Some(asOf) => new StreamAsOfTask(spec.joinType, asOf, batch)

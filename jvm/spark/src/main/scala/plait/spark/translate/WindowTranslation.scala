@@ -42,8 +42,8 @@ private object WindowTranslation {
             CaseWhen(Seq((LessThan(a, Number(0)), sum @ Add(b, Number(d), _))), Some(c)),
             _
           )
-          if !Seq(difference, sum).exists(tries) && a
-            .semanticEquals(b) && b.semanticEquals(c) && t.dataType == LongType =>
+          if !Seq(difference, sum).exists(tries) && Seq(b, c).forall(a.semanticEquals(_)) &&
+            t.dataType == LongType =>
         c match {
           case Remainder(since @ Subtract(u, Number(s), _), Number(length), _)
               if !tries(since) && t.semanticEquals(u) && length == d && 0 <= s && s < d =>
