@@ -86,7 +86,7 @@ final class AgainstSpark(random: Random) extends Assertions {
   }
 
   private def isSame(a: Any, b: Any): Boolean =
-    a == b || (a != null && a.equals(b)) || sameNumber(a, b)
+    a == b || java.util.Objects.equals(a, b) || sameNumber(a, b)
 
   /** The reach of a row in a column of the other side. */
   final private class ReachInColumn(
