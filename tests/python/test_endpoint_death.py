@@ -22,7 +22,7 @@ from tests.python.footprint import jvm_of
 from tests.python.server_process import ServerProcess
 
 from plait.client import RemoteError
-from plait.server import pulse
+from plait.server import app, pulse
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +36,20 @@ from tests.python.fake_engine import FakeEngine
 
 plait.session = lambda **conf: None
 app.SparkEngine = lambda spark, limits: FakeEngine(alive=False)
+sys.exit(cli.main(["serve", "--port", "0"]))
+"""
+
+# A server that takes a minute to stop.
+DEAF = """
+import sys, time
+import plait
+from plait import cli
+from plait.server import app
+from tests.python.fake_engine import FakeEngine
+
+plait.session = lambda **conf: None
+app.SparkEngine = lambda spark, limits: FakeEngine()
+FakeEngine.close_streams = lambda _: time.sleep(60)
 sys.exit(cli.main(["serve", "--port", "0"]))
 """
 
@@ -78,6 +92,49 @@ def test_a_server_whose_spark_does_not_answer_says_so_too_and_can_be_stopped(
     endpoint.stop()
     assert time.monotonic() - began < 10.0
     answers.set()
+
+
+def waits(_: FakeEngine, *__: object) -> None:
+    time.sleep(8)
+
+
+@pytest.mark.parametrize("deaf", ["close_streams", "validate"])
+def test_a_spark_that_does_not_end_what_it_is_told_to_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch, deaf: str
+) -> None:
+    monkeypatch.setattr(app, "LAST_WORDS", 0.5)
+    monkeypatch.setattr(FakeEngine, deaf, waits)
+    endpoint = Endpoint.start()
+    with ThreadPoolExecutor() as asking:
+        asked = asking.submit(endpoint.client().validate, "SELECT 1")
+        time.sleep(0.3)
+        began = time.monotonic()
+        endpoint.stop()
+        assert time.monotonic() - began < 7.0
+        del asked
+    assert endpoint.served.was_killed
+    assert not endpoint.engine.alive
+
+
+def test_a_second_signal_ends_a_server_at_once() -> None:
+    stopping = subprocess.Popen(
+        [sys.executable, "-c", DEAF],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{ROOT / 'python'}:{ROOT}"},
+    )
+    assert stopping.stdout is not None
+    assert stopping.stderr is not None
+    assert stopping.stdout.readline().startswith("listening on ")
+    stopping.terminate()
+    assert any('"message": "stopping"' in line for line in stopping.stderr)
+    began = time.monotonic()
+    stopping.terminate()
+    assert stopping.wait(10) == 1
+    assert time.monotonic() - began < 5.0
+    assert "stopping at once" in stopping.stderr.read()
 
 
 def test_a_spark_that_answers_late_is_not_dead(monkeypatch: pytest.MonkeyPatch) -> None:

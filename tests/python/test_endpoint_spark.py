@@ -127,6 +127,16 @@ def test_rows_come_in_the_order_of_the_query_over_many_partitions(client: Client
     assert [row.id for row in unordered] == list(range(20_000))
 
 
+def test_rows_that_are_in_the_driver_already_come_in_batches_of_bounded_size(
+    client: Client,
+) -> None:
+    values = ", ".join(f"({number})" for number in range(40))
+    cursor = client.sql(f"SELECT repeat('x', 500000 + n) AS s FROM (VALUES {values}) AS t(n)")
+    batches = list(cursor.batches())
+    assert sum(batch.num_rows for batch in batches) == 40
+    assert max(batch.nbytes for batch in batches) < 4 << 20
+
+
 def test_columns_of_one_name_come_both(client: Client) -> None:
     [row] = client.sql("SELECT a.id, b.id FROM range(1) a JOIN range(1) b ON a.id = b.id")
     assert (row.names, tuple(row)) == (("id", "id"), (0, 0))
@@ -318,6 +328,30 @@ def test_a_hundred_clients_that_leave_in_the_middle_leave_nothing(
                 cursor.close()
     assert is_free(client)
     assert until(lambda: server.scratch_bytes <= before + (1 << 20), 30)
+
+
+def test_who_does_not_read_stops_nobody_elses_progress(client: Client) -> None:
+    unread = [
+        client.submit("SELECT id, repeat('x', 500) AS s FROM range(0, 1000000, 1, 8)")
+        for _ in range(3)
+    ]
+    time.sleep(3.0)  # all that is taken in without a reader has been
+    counting = client.submit(
+        "SELECT count(*) FROM range(0, 400000000, 1, 40) WHERE id % 7 = pmod(hash(id), 7)"
+    )
+    try:
+        assert until(lambda: counting.status().progress.get("tasks_done", 0) > 2, 60)
+    finally:
+        for operation in (counting, *unread):
+            operation.cancel()
+
+
+def test_a_statement_that_asks_for_more_memory_than_there_is_fails_and_the_server_goes_on(
+    client: Client,
+) -> None:
+    with pytest.raises(RemoteError, match=r"memory|heap"):
+        list(client.sql("SELECT repeat('x', 2000000000 + CAST(id AS INT)) FROM range(1)"))
+    assert is_free(client)
 
 
 def test_a_server_that_is_stopped_ends_its_statements_with_a_sentence(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -37,6 +38,13 @@ SHORT_CALLS = 16
 # Seconds for which calls may end by themselves after their operations have.
 GRACE = 2.0
 
+# Seconds for which cancelled operations and stopped streams may go on: not all of Spark hears that.
+LAST_WORDS = 20.0
+
+# Where tasks run in the driver's JVM, one that asks for more memory than there is fails, and does
+# not end the JVM with all that others do there.
+LOCAL = {"spark.executor.killOnFatalError.depth": "0"}
+
 # A connection without a sign of life for so long is closed; milliseconds.
 KEEPALIVE = 30_000
 
@@ -51,8 +59,12 @@ class Served:
     _server: grpc.Server
     _health: health.HealthServicer
     _drain_seconds: float
+    _places: Places
     _metrics: MetricsPort | None = None
     _pulse: Pulse | None = None
+
+    # Whether the engine had to be killed because it did not obey.
+    was_killed: bool = False
 
     @property
     def is_dead(self) -> bool:
@@ -74,7 +86,8 @@ class Served:
         """Take nothing new, let operations end for a while, cancel the rest, close the port.
 
         Streams are stopped when the operations have ended. Nothing is waited for where the engine
-        has ended by itself.
+        has ended by itself; it is killed then, and where it does not obey: threads that wait for
+        its answers would keep this process.
         """
         self._health.enter_graceful_shutdown()
         if self._pulse is not None:
@@ -82,10 +95,15 @@ class Served:
         # An engine that is dead may be one that never answers.
         ending = threading.Thread(target=self._end_work, name="plait-ending", daemon=True)
         ending.start()
-        ending.join(GRACE if self.is_dead else None)
+        ending.join(GRACE if self.is_dead else self._drain_seconds + LAST_WORDS)
         if self.is_dead:
-            self._engine.kill()  # threads that wait for its answers would keep this process
-        self._server.stop(GRACE).wait()
+            self._engine.kill()
+        stopped = self._server.stop(GRACE)
+        if not self.is_dead and (ending.is_alive() or not self._places.are_free(LAST_WORDS)):
+            log.error("Spark does not end what it was told to end: it is killed")
+            self.was_killed = True
+            self._engine.kill()
+        stopped.wait()
         if self._metrics is not None:
             self._metrics.close()
 
@@ -131,7 +149,8 @@ def serve(config: Config, engine: Engine) -> Served:
     server.start()
     for name in ("", SERVICE):
         healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
-    return Served(port, registry, engine, server, healthy, limits.drain_seconds, metrics)
+    drain = limits.drain_seconds
+    return Served(port, registry, engine, server, healthy, drain, places, metrics)
 
 
 def _log_taken_up(told: StreamTold) -> None:
@@ -169,18 +188,27 @@ def _bracketed(host: str) -> str:
 
 
 def run(config: Config) -> None:
-    """Start Spark, serve until SIGTERM or SIGINT, and stop in order.
+    """Start Spark, serve until SIGTERM or SIGINT, and stop in order; at once when a second comes.
 
     Prints `listening on HOST:PORT` when calls are taken. Raises ``PlaitError`` where Spark has
-    ended by itself.
+    ended by itself, or had to be killed.
     """
     import plait
 
-    spark = plait.session(**config.spark)
+    spark = plait.session(**_settings(config))
+    engine = SparkEngine(spark, config.server)
     stop = threading.Event()
+
+    def asked(*_: object) -> None:
+        if stop.is_set():
+            log.error("stopping at once")
+            engine.kill()
+            os._exit(1)
+        stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    served = serve(config, SparkEngine(spark, config.server))
+        signal.signal(number, asked)
+    served = serve(config, engine)
     served.watch(stop.set)
     print(f"listening on {config.server.host}:{served.port}", flush=True)
     stop.wait()
@@ -191,5 +219,16 @@ def run(config: Config) -> None:
             "Spark has ended by itself, and the server with it: the log above, and that of Spark's "
             "driver, tell why."
         )
+    if served.was_killed:
+        raise PlaitError(
+            "Spark was killed: a statement or a stream went on though it had been cancelled, as in "
+            "parts of Spark's planning that hear no interrupt."
+        )
     spark.stop()
     log.info("stopped")
+
+
+def _settings(config: Config) -> dict[str, str]:
+    given = dict(config.spark)
+    is_local = given.get("spark.master", "local[*]").startswith("local")
+    return {**LOCAL, **given} if is_local else given

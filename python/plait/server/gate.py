@@ -68,12 +68,17 @@ class Places(futures.ThreadPoolExecutor):
         super().__init__(threads, thread_name_prefix=f"plait-{name}")
         self.count = threads
         self._taken = 0
-        self._turn = threading.Lock()
+        self._turn = threading.Condition()
 
     @property
     def is_full(self) -> bool:
         """Whether one more call would have to wait."""
         return self._taken >= self.count
+
+    def are_free(self, seconds: float) -> bool:
+        """Wait until no thread is taken, so long at most, and tell whether none is."""
+        with self._turn:
+            return self._turn.wait_for(lambda: not self._taken, seconds)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> futures.Future[T]:
         """Run something in a thread, which is taken until it has ended."""
@@ -90,6 +95,7 @@ class Places(futures.ThreadPoolExecutor):
     def _free(self, _: object = None) -> None:
         with self._turn:
             self._taken -= 1
+            self._turn.notify_all()
 
 
 class Gate(grpc.ServerInterceptor):

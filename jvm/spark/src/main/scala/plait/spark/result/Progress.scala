@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.result
 
-import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
+import java.util.concurrent.{Executors, ScheduledExecutorService, TimeUnit}
 
 import scala.util.control.NonFatal
 
@@ -12,27 +12,38 @@ import org.apache.spark.{SparkContext, SparkStatusTracker}
   * {"stages": 3, "stagesDone": 1, "tasks": 208, "tasksDone": 17, "tasksFailed": 0}
   * }}}
   * Stages that Spark has skipped or has not planned yet are not counted, so the sums grow.
+  *
+  * It is told by a thread of its own: one whose reader does not read waits for it.
   */
 final class Progress(context: SparkContext, tag: String, writer: FrameWriter) {
+  @volatile private var stopped = false
   private var last = ""
 
-  private val ticks: ScheduledFuture[_] = Progress.clock.scheduleWithFixedDelay(
-    () => tell(),
-    Progress.Period,
-    Progress.Period,
-    TimeUnit.MILLISECONDS
-  )
+  private val thread = new Thread(() => run(), s"plait-progress-$tag")
+  thread.setDaemon(true)
+  thread.start()
 
-  def stop(): Unit = ticks.cancel(false): Unit
+  def stop(): Unit = {
+    stopped = true
+    thread.interrupt()
+  }
 
-  private def tell(): Unit =
+  private def run(): Unit =
     try {
-      val now = Progress.json(context.statusTracker, tag)
-      if (now != last) {
-        last = now
-        writer.write(Frame.Progressed(now))
+      Thread.sleep(Progress.Period)
+      while (!stopped) {
+        tell()
+        Thread.sleep(Progress.Period)
       }
-    } catch { case NonFatal(_) => stop() }
+    } catch { case NonFatal(_) | _: InterruptedException => } // the reader has gone, or all is told
+
+  private def tell(): Unit = {
+    val now = Progress.json(context.statusTracker, tag)
+    if (now != last) {
+      last = now
+      writer.write(Frame.Progressed(now))
+    }
+  }
 }
 
 object Progress {
@@ -42,7 +53,7 @@ object Progress {
   private val clock: ScheduledExecutorService = Executors.newScheduledThreadPool(
     1,
     { (task: Runnable) =>
-      val thread = new Thread(task, "plait-progress")
+      val thread = new Thread(task, "plait-clock")
       thread.setDaemon(true)
       thread
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.result
 
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
@@ -10,17 +12,23 @@ import org.apache.spark.sql.plait.{ArrowBatch, ArrowPartitions, ArrowShape}
   *
   * Rows that are in the driver already (of a command, of a small table) and those of a `LIMIT` up to
   * [[ResultRows.SmallLimit]], for which Spark looks at as few partitions as it can, come from there; all
-  * others from [[PartitionJobs]], so that a result is never in the driver as a whole.
+  * others from [[PartitionJobs]], so that such a result is never in the driver as a whole.
   */
 final class ResultRows(df: DataFrame, shape: ArrowShape) {
   private val query = df.queryExecution
 
   def foreach(write: ArrowBatch => Unit): Unit = query.executedPlan match {
-    case local: LocalTableScanExec => shape.batches(local.rows.iterator).foreach(write)
-    case command: CommandResultExec => shape.batches(command.rows.iterator).foreach(write)
+    case local: LocalTableScanExec => inDriver(local.rows, write)
+    case command: CommandResultExec => inDriver(command.rows, write)
     case plan if isSmallLimit(plan) =>
       shape.batches(executed(plan.executeCollect().iterator)).foreach(write)
     case plan => executed(inJobs(plan, write))
+  }
+
+  /** As unsafe rows, which know how large they are. */
+  private def inDriver(rows: Seq[InternalRow], write: ArrowBatch => Unit): Unit = {
+    val unsafe = UnsafeProjection.create(df.schema)
+    shape.batches(rows.iterator.map(unsafe(_))).foreach(write)
   }
 
   private def inJobs(plan: SparkPlan, write: ArrowBatch => Unit): Unit = {
