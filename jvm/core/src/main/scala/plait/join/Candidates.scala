@@ -59,7 +59,7 @@ final private[join] class Candidates(index: IndexMemory = IndexMemory.Uncounted)
     isUnsettled
   ) {
     isUnsettled = false
-    val start = firstOfLastRank
+    val start = firstOf(end - 1)
     val group = Array.tabulate(end - start)(i => Long.box(entries(start + i)))
     java.util.Arrays.sort(
       group,
@@ -71,13 +71,14 @@ final private[join] class Candidates(index: IndexMemory = IndexMemory.Uncounted)
     for (i <- group.indices) entries(start + i) = group(i)
   }
 
-  private def firstOfLastRank: Int = {
+  /** The first slot with the rank of this one. */
+  def firstOf(slot: Int): Int = {
     var below = first
-    var above = end - 1
-    // Invariant: slots before `below` have lower ranks, those from `above` on the last one.
+    var above = slot
+    // Invariant: slots before `below` have lower ranks, those from `above` to `slot` the one of it.
     while (below < above) {
       val middle = (below + above) >>> 1
-      if (ranks(middle) < lastRank) below = middle + 1 else above = middle
+      if (ranks(middle) < ranks(slot)) below = middle + 1 else above = middle
     }
     below
   }

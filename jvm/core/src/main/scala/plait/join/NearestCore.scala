@@ -204,6 +204,8 @@ final class NearestCore[Q, L >: Null <: AnyRef, R >: Null <: AnyRef, D](
   /** The position of the best row before the left row, or [[NearestCore.Missing]]. */
   private def lastBefore(): Long = {
     var slot = current.slot(current.bounds.head) - 1
+    if (pairing.refusesEqual && slot >= current.rights.from && pairing.isZero(distance(slot)))
+      slot = current.rights.firstOf(slot) - 1
     // Invariant: the candidates between `slot` and the left row do not satisfy the condition.
     while (slot >= current.rights.from) {
       val row = rights.get(current.rights.handle(slot))

@@ -16,6 +16,11 @@ trait Pairing[L, R, D] {
   /** The join's condition beyond keys and match values. */
   def accepts(left: L, right: R): Boolean
 
+  /** Does that refuse each row of the left row's own match value, as `l.ts <> r.ts` does? Then none of them
+    * is asked about.
+    */
+  def refusesEqual: Boolean
+
   /** Never falling with steps away from the left row, to one side. */
   def distance(left: L, right: R): D
   def isNearer(a: D, b: D): Boolean

@@ -93,6 +93,7 @@ class IndexMemoryLaws extends munit.FunSuite {
   private object anyPair extends Pairing[Row, Row, Long] {
     override def isWithin(left: Row, right: Row): Boolean = true
     override def accepts(left: Row, right: Row): Boolean = true
+    override def refusesEqual: Boolean = false
     override def distance(left: Row, right: Row): Long = 1
     override def isNearer(a: Long, b: Long): Boolean = a < b
     override def isZero(distance: Long): Boolean = false

@@ -24,8 +24,10 @@ class NearestOracle extends FunSuite {
     for (_ <- 1 to joins) {
       val left = table(random)
       val right = table(random)
+      val tolerance = Option.when(random.nextInt(3) == 0)(random.nextInt(4))
       val what =
-        new Nearest(Option.when(random.nextInt(3) == 0)(random.nextInt(4)), random.nextBoolean())
+        if (random.nextInt(3) == 0) new Apart(tolerance)
+        else new Nearest(tolerance, random.nextBoolean())
       val leaving = if (random.nextBoolean()) Leaving.Aloud else Leaving.Silently
       val expected = NestedLoopAsOfJoin.picks(left, right)(what.matches, what.better)
       val chosen = expected.flatMap(_._2.map(_.id)).toSet
@@ -81,6 +83,15 @@ class NearestOracle extends FunSuite {
     }
   }
 
+  test("what refuses equal match values is not asked about them") {
+    val what = new Apart(None)
+    val run = new NearestRun(what, Leaving.Silently)
+    val rows = Seq.tabulate(3000)(i => At(i, 0, (i / 1000).toLong, 0))
+    run(rows, rows)
+    assertEquals(run.picks.flatMap(_._2).distinct.sorted, Seq(999, 1999))
+    assert(what.asked < 3000L * 3, s"${what.asked} questions")
+  }
+
   test("a condition that refuses all is asked once of each pair") {
     val what = new Nearest(None, true)
     val run = new NearestRun(what, Leaving.Silently)
@@ -94,13 +105,14 @@ class NearestOracle extends FunSuite {
 object NearestOracle {
 
   /** @param accepts whether a pair must also be of different values */
-  final class Nearest(tolerance: Option[Int], accepts: Boolean) extends Pairing[At, At, Long] {
+  class Nearest(tolerance: Option[Int], accepts: Boolean) extends Pairing[At, At, Long] {
     var asked = 0L
     override def isWithin(l: At, r: At): Boolean = tolerance.forall(distance(l, r) <= _)
     override def accepts(l: At, r: At): Boolean = {
       asked += 1
       !accepts || l.value != r.value
     }
+    override def refusesEqual: Boolean = false
     override def distance(l: At, r: At): Long = math.abs(l.rank - r.rank)
     override def isNearer(a: Long, b: Long): Boolean = a < b
     override def isZero(distance: Long): Boolean = distance == 0
@@ -109,6 +121,15 @@ object NearestOracle {
       Ordering.by(r => (-distance(l, r), -r.rank, r.value, r.id))
     def keeping: Keeping = AsOfOracle.keeping(accepts, tolerance)
     override def toString: String = s"nearest, tolerance $tolerance, condition $accepts"
+  }
+
+  final class Apart(tolerance: Option[Int]) extends Nearest(tolerance, true) {
+    override def accepts(l: At, r: At): Boolean = {
+      asked += 1
+      l.rank != r.rank
+    }
+    override def refusesEqual: Boolean = true
+    override def toString: String = s"apart, tolerance $tolerance"
   }
 
   final class NearestRun(what: Nearest, leaving: Leaving, precedence: Ordering[At] = precedence) {

@@ -101,7 +101,7 @@ final class AsOfJoinTask(
       stores.left,
       stores.right,
       precedence,
-      NearestJoinIterator.pairing(distance, compiled),
+      NearestJoinIterator.pairing(distance, AtEqual.of(conditions.accepts, best), compiled),
       keeping,
       roles.right.leaves,
       index

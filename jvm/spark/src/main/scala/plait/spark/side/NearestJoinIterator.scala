@@ -107,9 +107,10 @@ object NearestJoinIterator {
   final private val Resolving = 1
   final private val Clearing = 2
 
-  /** What the core asks of a pair. */
+  /** What the core asks of a pair; `atEqual` is what becomes of a pair of equal match values. */
   def pairing(
       apart: MatchDistance,
+      atEqual: AtEqual,
       conditions: PairConditions[PairConditions.Test]
   ): Pairing[UnsafeRow, UnsafeRow, apart.Distance] =
     new Pairing[UnsafeRow, UnsafeRow, apart.Distance] {
@@ -118,6 +119,7 @@ object NearestJoinIterator {
         conditions.isWithin.forall(_(pair(left, right)))
       override def accepts(left: UnsafeRow, right: UnsafeRow): Boolean =
         conditions.accepts.forall(_(pair(left, right)))
+      override def refusesEqual: Boolean = atEqual eq AtEqual.Refused
       override def distance(left: UnsafeRow, right: UnsafeRow): apart.Distance =
         apart.of(left, right)
       override def isNearer(a: apart.Distance, b: apart.Distance): Boolean = apart.isNearer(a, b)
