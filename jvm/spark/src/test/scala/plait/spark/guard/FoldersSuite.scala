@@ -103,6 +103,36 @@ class FoldersSuite extends GuardSuite {
     assert(!opens("{/etc/passwd,/etc/hosts}"))
   }
 
+  test("a pattern does not climb out, whether it matches anything or not") {
+    for (
+      pattern <- Seq(
+        s"$inside/{../none/*.csv,a.csv}",
+        s"$inside/{../../private/*.csv,a.csv}",
+        s"$inside/{../../secret/none*,a.csv}",
+        s"$inside/{..,x}/a.csv",
+        s"$inside/{x/.,y}./a.csv",
+        s"$inside/.{.,x/y}/a.csv",
+        s"$inside/*/{a,../../../etc/b}",
+        s"$inside/\\.\\./secret/*.csv",
+        s"$inside/a\\.csv"
+      )
+    ) assert(!opens(pattern), pattern)
+    assert(opens(s"$inside/{x/y,z}/*.csv"))
+    assert(opens(s"$inside/*..csv"))
+  }
+
+  test("an interrupt ends the look for links in a folder") {
+    @volatile var thrown = Option.empty[Throwable]
+    val looking = new Thread(() => {
+      Thread.currentThread.interrupt()
+      try opens(s"$inside"): Unit
+      catch { case error: InterruptedException => thrown = Some(error) }
+    })
+    looking.start()
+    looking.join()
+    assert(thrown.isDefined)
+  }
+
   test("no folders open nothing") {
     assert(!folders().opens(s"$inside/a.csv"))
     assert(!folders("relative").opens("relative/a.csv"))
