@@ -198,6 +198,31 @@ class FoldersSuite extends GuardSuite {
     }
   }
 
+  test("a stream's folder whose notes name files of elsewhere is read only if those are open too") {
+    val logged = Files.createDirectories(inside.resolve("logged/_spark_metadata")).getParent
+    val part = Files.createDirectories(secret.resolve("day=1"))
+    def note(file: Path): Unit = {
+      Files.writeString(file, "1,x\n")
+      val told = s"""{"path":"${file.toUri}","size":4,"isDir":false,"modificationTime":1,""" +
+        """"blockReplication":1,"blockSize":1000,"action":"add"}"""
+      Files.writeString(logged.resolve("_spark_metadata/0"), s"v1\n$told"): Unit
+    }
+    val statements =
+      Seq(s"SELECT * FROM csv.`$logged`", s"EXPLAIN SELECT * FROM text.`$logged`")
+    val recursive = s"SELECT * FROM csv.`$logged` WITH (recursiveFileLookup = 'true')"
+    def assertAll(outcome: String, folders: Path*): Unit =
+      for (files <- Seq("csv,text", ""))
+        withConf("spark.sql.sources.useV1SourceList" -> files) {
+          val grant = Grant(Set(Scope.Read), folders.map(_.toString), Nil)
+          assertOutcomes((statements :+ recursive).map(_ -> outcome), grant)
+        }
+    note(part.resolve("p.csv"))
+    assertAll("PATH_NOT_ALLOWED", inside)
+    assertAll("admitted", inside, part)
+    note(logged.resolve("p.csv"))
+    assertAll("admitted", inside)
+  }
+
   test("a view of the session over files is looked at again where it is used") {
     run(s"CREATE TEMPORARY VIEW by_server USING csv OPTIONS (path '$secret')")
     run(s"CREATE TEMPORARY VIEW by_query AS SELECT * FROM csv.`$secret`")
