@@ -213,7 +213,7 @@ object StreamStart {
     session.sessionState.conf.setConfString(StopOther, "false")
     try whole(start)
     catch {
-      case _: IllegalStateException =>
+      case error: IllegalStateException if isInUse(error) =>
         throw new OperationFailed(
           "exists",
           "CHECKPOINT_IN_USE",
@@ -230,6 +230,10 @@ object StreamStart {
     val query = Shielded(start)
     if (Thread.interrupted()) {
       Try(Shielded(query.stop())): Unit
+  /** Spark has no name for it. */
+  private def isInUse(error: IllegalStateException): Boolean =
+    Option(error.getMessage).exists(_.contains("another query with same id is already active"))
+
       throw new InterruptedException
     }
     query

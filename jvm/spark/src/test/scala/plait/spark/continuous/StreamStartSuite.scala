@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit.SECONDS
 
 import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streaming.StreamingQuery
 
 import plait.spark.SparkSuite
 import plait.spark.result.{Json, OperationFailed}
@@ -141,6 +142,23 @@ class StreamStartSuite extends SparkSuite {
     start(files("with"), "with/_checkpoint", "stream"): Unit
     start(files("both"), "both/checkpoint", "stream"): Unit
     start(files("both"), "both/checkpoint", "stream"): Unit
+  }
+
+  test("only a checkpoint that another stream runs from is in use") {
+    def failing(message: String): Throwable =
+      intercept[RuntimeException](
+        StreamStart.alone(client)(throw new IllegalStateException(message))
+      )
+    assertEquals(failing("otherwise").getMessage, "otherwise")
+    val one = running("running")
+    try assertEquals(intercept[OperationFailed](running("running")).code, "CHECKPOINT_IN_USE")
+    finally one.stop()
+  }
+
+  /** A stream that runs on, from a checkpoint. */
+  private def running(checkpoint: String): StreamingQuery = StreamStart.alone(client) {
+    val rows = client.readStream.format("rate").load()
+    rows.writeStream.format("noop").option("checkpointLocation", place(checkpoint).toString).start()
   }
 
   test("a stream that is cancelled while it starts does not run on") {
