@@ -88,7 +88,14 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       throw wrong(
         "A stream into a table or files needs a checkpoint: an absolute path in a folder that the server has opened."
       )
-    val title = StreamTitle(statement.owner, request.name, described(sink), request.mode, None)
+    val title = StreamTitle(
+      statement.owner,
+      request.name,
+      statement.sql,
+      described(sink),
+      request.mode,
+      None
+    )
     Streams.start(session, title, statement.streams, statement.records)(query(df, sink))
   }
 
@@ -223,6 +230,10 @@ object StreamStart {
     }
   }
 
+  /** Spark has no name for it. */
+  private def isInUse(error: IllegalStateException): Boolean =
+    Option(error.getMessage).exists(_.contains("another query with same id is already active"))
+
   /** Starts a query to the end: Spark forgets one whose start is interrupted, and its thread runs on. Interrupted
     * meanwhile, it is stopped as soon as it has started.
     */
@@ -230,10 +241,6 @@ object StreamStart {
     val query = Shielded(start)
     if (Thread.interrupted()) {
       Try(Shielded(query.stop())): Unit
-  /** Spark has no name for it. */
-  private def isInUse(error: IllegalStateException): Boolean =
-    Option(error.getMessage).exists(_.contains("another query with same id is already active"))
-
       throw new InterruptedException
     }
     query
