@@ -23,7 +23,7 @@ from tests.python.endpoint import Endpoint, until
 from plait._proto import plait_pb2
 from plait.server import config, messages
 from plait.server.callers import digest
-from plait.server.failure import Failure, Place
+from plait.server.failure import Failure, Place, from_json
 
 # What a call sends of its caller.
 Token = tuple[tuple[str, str], ...] | None
@@ -334,6 +334,11 @@ def test_an_error_of_any_length_fits_into_what_a_peer_reads() -> None:
     told = messages.status(failure, "o" * 128)
     # Text is sent percent-encoded, details in base 64.
     assert 3 * len(told.message.encode()) + 4 * len(told.SerializeToString()) // 3 < 16_000
+
+
+def test_a_parameter_of_an_error_may_have_no_value() -> None:
+    told = {"kind": "statement", "message": "m", "parameters": {"a": None, "b": "x"}}
+    assert dict(messages.detail(from_json(told), "o").parameters) == {"a": "null", "b": "x"}
 
 
 @pytest.mark.parametrize("value", WRONG_VALUES[:9], ids=str)

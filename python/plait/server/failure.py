@@ -66,10 +66,15 @@ def from_json(told: dict[str, Any]) -> Failure:
         told.get("condition", ""),
         told["message"],
         told.get("sqlState", ""),
-        dict(told.get("parameters", {})),
+        {name: _text(value) for name, value in told.get("parameters", {}).items()},
         None if place is None else Place(**place),
         told.get("stack", ""),
     )
+
+
+def _text(parameter: str | None) -> str:
+    """Write a parameter that has no value as Spark's messages do."""
+    return "null" if parameter is None else parameter
 
 
 def request(message: str) -> Failure:

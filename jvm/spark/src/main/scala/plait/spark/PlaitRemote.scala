@@ -54,7 +54,7 @@ object PlaitRemote {
 
   /** Tables and columns; see [[CatalogListing]]. */
   def catalog(session: SparkSession, json: String): String =
-    answered(StackTrace.Kept) {
+    answered(StackTrace.Kept, "") {
       val request = new CatalogRequest(mapper.readTree(json))
       Inquiries.under(session.sparkContext, request.operation)(
         new CatalogListing(session).page(request)
@@ -64,7 +64,7 @@ object PlaitRemote {
   /** Starts a stream, and tells of it as [[plait.spark.continuous.RunningStream.told]] does. */
   def startStream(session: SparkSession, json: String): String = {
     val request = StreamRequest.parse(json)
-    answered(request.statement.stack) {
+    answered(request.statement.stack, request.statement.sql) {
       val start = new StreamStart(session, request)
       Inquiries
         .undone(session.sparkContext, request.statement.operation)(start.run())(start.undo)
@@ -73,7 +73,7 @@ object PlaitRemote {
   }
 
   /** `{"streams": [...]}` of an owner, the newest first. */
-  def streams(owner: String): String = answered(StackTrace.Kept) {
+  def streams(owner: String): String = answered(StackTrace.Kept, "") {
     val root = mapper.createObjectNode()
     val list = root.putArray("streams")
     Streams.of(owner).foreach(stream => list.add(stream.told))
@@ -82,10 +82,10 @@ object PlaitRemote {
 
   /** Records of a stream's progress after that of a number; waits so many milliseconds for one. */
   def streamNews(owner: String, name: String, after: Long, millis: Long): String =
-    answered(StackTrace.Kept)(Streams.find(owner, name).news(after, millis))
+    answered(StackTrace.Kept, "")(Streams.find(owner, name).news(after, millis))
 
   /** Ends a stream. */
-  def stopStream(owner: String, name: String): String = answered(StackTrace.Kept) {
+  def stopStream(owner: String, name: String): String = answered(StackTrace.Kept, "") {
     val stream = Streams.find(owner, name)
     ContinuousTables.refuseToStop(stream)
     Streams.stop(stream)
@@ -97,7 +97,7 @@ object PlaitRemote {
     * @param json
     *   a request of no statement, for what the server allows
     */
-  def openStreams(session: SparkSession, json: String): String = answered(StackTrace.Kept) {
+  def openStreams(session: SparkSession, json: String): String = answered(StackTrace.Kept, "") {
     Streams.open()
     val root = mapper.createObjectNode()
     val list = root.putArray("streams")
@@ -114,12 +114,14 @@ object PlaitRemote {
   private def asked(session: SparkSession, request: OperationRequest)(
       answer: => JsonNode
   ): String =
-    answered(request.stack)(Inquiries.under(session.sparkContext, request.operation)(answer))
+    answered(request.stack, request.sql) {
+      Inquiries.under(session.sparkContext, request.operation)(answer)
+    }
 
-  private def answered(stack: StackTrace)(answer: => JsonNode): String = {
+  private def answered(stack: StackTrace, statement: String)(answer: => JsonNode): String = {
     val root = mapper.createObjectNode()
     def failed(error: Throwable): Unit =
-      root.set[JsonNode]("failure", mapper.readTree(Failure.json(error, stack))): Unit
+      root.set[JsonNode]("failure", mapper.readTree(Failure.json(error, stack, statement))): Unit
     try root.set[JsonNode]("answer", answer): Unit
     catch {
       case NonFatal(error) => failed(error)

@@ -32,9 +32,10 @@ final class ContinuousTable(val root: JsonNode) {
   def owner: String = text("owner")
   def stream: String = text("stream")
   def every: Long = root.get("every").asLong
+  private def sql: String = root.get("statement").get("sql").asText
 
   def title: StreamTitle =
-    StreamTitle(owner, stream, s"table $table", "append", Some(table))
+    StreamTitle(owner, stream, sql, s"table $table", "append", Some(table))
 
   /** The statement, within what the server allows now.
     *

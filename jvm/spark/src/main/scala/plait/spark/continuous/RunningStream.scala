@@ -7,10 +7,11 @@ import org.apache.spark.sql.streaming.StreamingQuery
 
 import plait.spark.result.{Failure, Json, StackTrace}
 
-/** Whose a stream is and what it is called, where its rows go, and which come out. */
+/** Whose a stream is and what it is called, its statement, where its rows go, and which come out. */
 final case class StreamTitle(
     owner: String,
     name: String,
+    sql: String,
     sink: String,
     mode: String,
     table: Option[String]
@@ -74,7 +75,8 @@ final class RunningStream(
     records.last.foreach(record => root.set[JsonNode]("last", numbered(record)))
     if (now == "failed")
       failure.foreach { error =>
-        root.set[JsonNode]("failure", mapper.readTree(Failure.json(error, StackTrace.Kept)))
+        val told = Failure.json(error, StackTrace.Kept, title.sql)
+        root.set[JsonNode]("failure", mapper.readTree(told))
       }
     root
   }

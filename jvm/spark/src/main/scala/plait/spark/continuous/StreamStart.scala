@@ -88,7 +88,14 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       throw wrong(
         "A stream into a table or files needs a checkpoint: an absolute path in a folder that the server has opened."
       )
-    val title = StreamTitle(statement.owner, request.name, described(sink), request.mode, None)
+    val title = StreamTitle(
+      statement.owner,
+      request.name,
+      statement.sql,
+      described(sink),
+      request.mode,
+      None
+    )
     Streams.start(session, title, statement.streams, statement.records)(query(df, sink))
   }
 
@@ -213,7 +220,7 @@ object StreamStart {
     session.sessionState.conf.setConfString(StopOther, "false")
     try whole(start)
     catch {
-      case _: IllegalStateException =>
+      case error: IllegalStateException if isInUse(error) =>
         throw new OperationFailed(
           "exists",
           "CHECKPOINT_IN_USE",
@@ -222,6 +229,10 @@ object StreamStart {
         )
     }
   }
+
+  /** Spark has no name for it. */
+  private def isInUse(error: IllegalStateException): Boolean =
+    Option(error.getMessage).exists(_.contains("another query with same id is already active"))
 
   /** Starts a query to the end: Spark forgets one whose start is interrupted, and its thread runs on. Interrupted
     * meanwhile, it is stopped as soon as it has started.

@@ -3,12 +3,14 @@ package plait.spark.continuous
 
 import java.nio.channels.{FileChannel, OverlappingFileLockException}
 import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
-import java.nio.file.StandardOpenOption.{CREATE, TRUNCATE_EXISTING, WRITE}
+import java.nio.file.StandardOpenOption.{CREATE, READ, TRUNCATE_EXISTING, WRITE}
 import java.nio.file.{Files, Path}
 import java.util.Comparator
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
+
+import org.apache.spark.internal.Logging
 
 import plait.spark.result.Json
 
@@ -20,11 +22,13 @@ import plait.spark.result.Json
   * }}}
   *
   *   1. `tables.json` is written as a whole or not at all, and is on the disk when [[write]] returns.
-  *   1. A folder of a table that is not in it belongs to nobody, and goes when the server starts.
+  *   1. A folder of a table that is not in it belongs to nobody, and goes when the server starts. Where `tables.json`
+  *      itself is not there, it may have been lost: the folders stay, and when the next table is written down they
+  *      are moved to `left`, where nothing is deleted.
   *   1. The driver and all executors see the folder at the same place.
   *   1. One server has it at a time, from [[lock]] to [[unlock]] or to the end of its process.
   */
-final private[continuous] class TableFolder(val root: Path) {
+final private[continuous] class TableFolder(val root: Path) extends Logging {
   import TableFolder._
 
   private val file = root.resolve("tables.json")
@@ -75,7 +79,10 @@ final private[continuous] class TableFolder(val root: Path) {
       channel.write(java.nio.ByteBuffer.wrap(mapper.writeValueAsBytes(told)))
       channel.force(true)
     }
-    Files.move(fresh, file, ATOMIC_MOVE, REPLACE_EXISTING): Unit
+    if (!Files.exists(file)) setAside(known)
+    Files.move(fresh, file, ATOMIC_MOVE, REPLACE_EXISTING)
+    // The new name too is on the disk only when its folder is.
+    Using.resource(FileChannel.open(root, READ))(_.force(true))
   }
 
   def rows(table: ContinuousTable): Path = tables.resolve(table.id).resolve("rows")
@@ -86,13 +93,33 @@ final private[continuous] class TableFolder(val root: Path) {
 
   /** Deletes what belongs to none of these. */
   def sweep(known: Iterable[ContinuousTable]): Unit = {
-    val ids = known.map(_.id).toSet
-    if (Files.isDirectory(tables))
+    val unknown = others(known)
+    if (Files.exists(file)) unknown.foreach(deleteAll)
+    else if (unknown.nonEmpty)
+      logWarning(
+        s"$tables has ${unknown.size} folders of continuous tables, and there is no $file that names them; nothing of " +
+          "them is deleted. Stop the server and put the file back from a copy, or delete the folders."
+      )
+  }
+
+  private def setAside(known: Iterable[ContinuousTable]): Unit = {
+    val left = root.resolve("left")
+    others(known).foreach { folder =>
+      Files.createDirectories(left)
+      Files.move(folder, left.resolve(folder.getFileName))
+      logWarning(s"$folder belongs to no table that is known, and has been moved to $left.")
+    }
+  }
+
+  /** Folders of other tables than these. */
+  private def others(known: Iterable[ContinuousTable]): Seq[Path] =
+    if (!Files.isDirectory(tables)) Nil
+    else {
+      val ids = known.map(_.id).toSet
       Using
         .resource(Files.list(tables))(_.iterator.asScala.toVector)
         .filterNot(folder => ids.contains(folder.getFileName.toString))
-        .foreach(deleteAll)
-  }
+    }
 
   private def deleteAll(folder: Path): Unit =
     if (Files.exists(folder))

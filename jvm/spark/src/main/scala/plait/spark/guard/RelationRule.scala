@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.datasources.v2.{
   FileTable,
   StreamingDataSourceV2Relation
 }
-import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
+import org.apache.spark.sql.execution.streaming.runtime.{MetadataLogFileIndex, StreamingRelation}
 
 /** What a query reads: tables of the catalog by name, and files in the folders of the grant.
   *
@@ -35,6 +35,8 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
   *   1. A relation of no catalog and no files, as a view over JDBC that the operator has put into the session,
   *      is refused; put it into the catalog. Streams are the exception: SQL has no way to make one but
   *      from files and from the catalog.
+  *   1. A folder that a stream has written tells itself which files are its own, in `_spark_metadata`: files of
+  *      elsewhere need a folder of the grant too. A stream reads none of them.
   *   1. Time travel goes to a time that holds no query, for the analysis would run it.
   */
 final private[guard] class RelationRule(session: SparkSession, sources: SourceRule) extends Rule {
@@ -88,16 +90,31 @@ final private[guard] class RelationRule(session: SparkSession, sources: SourceRu
       )
 
   private def checkFiles(relation: Any, at: Origin): Unit = relation match {
-    case files: HadoopFsRelation =>
-      files.location.rootPaths.foreach(p => sources.checkPath(p.toString, at))
+    case files: HadoopFsRelation => checkIndex(files.location, at)
     case other => refuseSource(other.getClass.getSimpleName, at)
   }
 
   private def checkTable(table: Table, at: Origin): Unit = table match {
-    case files: FileTable =>
-      files.fileIndex.rootPaths.foreach(p => sources.checkPath(p.toString, at))
+    case files: FileTable => checkIndex(files.fileIndex, at)
     case other => refuseSource(other.name, at)
   }
+
+  private def checkIndex(index: FileIndex, at: Origin): Unit = {
+    index.rootPaths.foreach(path => sources.checkPath(path.toString, at))
+    index match {
+      case log: MetadataLogFileIndex =>
+        val roots = log.rootPaths.map(qualified)
+        log
+          .allFiles()
+          .map(file => qualified(file.getPath))
+          .filterNot(file => roots.exists(isBelow(file, _)))
+          .foreach(file => sources.checkPath(file.toString, at))
+      case _ =>
+    }
+  }
+
+  private def isBelow(file: Path, folder: Path): Boolean =
+    file.toString.startsWith(folder.toString.stripSuffix("/") + "/")
 
   private def checkStream(source: DataSource, at: Origin): Unit = if (isFileFormat(source)) {
     val named = source.options.collect { case (key, path) if OptionRule.isPath(key) => path }

@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
-import org.apache.spark.{QueryContextType, SparkThrowable}
+import org.apache.spark.{QueryContext, QueryContextType, SparkThrowable}
 
 /** Why an operation failed, where it is not an error of Spark's own.
   *
@@ -37,16 +37,21 @@ object OperationFailed {
   *   1. `kind` is `statement` (it cannot be parsed or analysed, or a value made it fail), `refused` (it
   *      is not allowed), `limit`, `cancelled` or `internal`.
   *   1. Of a chain of causes the innermost of Spark's errors that has a name is told.
-  *   1. Lines and columns count from 1, `start` and `stop` from 0, both in the text of the statement.
+  *   1. Lines and columns count from 1, `start` and `stop` from 0, both in the text of the statement. What is wrong
+  *      in the text of a view or of a function in SQL has no position.
+  *   1. Without stacks there is none in `parameters` either: a text ends before it. A parameter may be null.
   */
 object Failure {
   private val mapper = Json.mapper
 
-  def json(error: Throwable, stack: StackTrace): String = {
+  /** @param statement
+    *   the text that positions are in; empty where there is none
+    */
+  def json(error: Throwable, stack: StackTrace, statement: String): String = {
     val root = mapper.createObjectNode()
     error match {
-      case ours: OperationFailed => told(root, ours)
-      case _ => told(root, error)
+      case ours: OperationFailed => told(root, ours, statement)
+      case _ => told(root, error, stack, statement)
     }
     if (stack == StackTrace.Sent) root.put("stack", stackOf(error))
     root.toString
@@ -56,12 +61,19 @@ object Failure {
   private[result] def named(error: Throwable): Throwable =
     causes(error).filter(conditionOf(_).isDefined).lastOption.getOrElse(error)
 
-  private def told(root: ObjectNode, ours: OperationFailed): Unit = {
+  private def told(root: ObjectNode, ours: OperationFailed, statement: String): Unit = {
     root.put("kind", ours.kind).put("condition", ours.code).put("message", ours.sentence)
-    ours.position.foreach(origin => position(root, origin))
+    ours.position
+      .filterNot(origin => isElsewhere(origin.context, statement))
+      .foreach(origin => position(root, origin))
   }
 
-  private def told(root: ObjectNode, error: Throwable): Unit = {
+  private def told(
+      root: ObjectNode,
+      error: Throwable,
+      stack: StackTrace,
+      statement: String
+  ): Unit = {
     val cause = named(error)
     val sqlState = stateOf(cause)
     root.put("kind", kindOf(cause, sqlState))
@@ -72,9 +84,10 @@ object Failure {
       case spark: SparkThrowable =>
         val parameters = root.putObject("parameters")
         spark.getMessageParameters.asScala.foreach { case (name, value) =>
-          parameters.put(name, value)
+          parameters.put(name, if (stack == StackTrace.Sent) value else cut(value))
         }
-        place(root, cause, spark)
+        val context = spark.getQueryContext.find(_.contextType == QueryContextType.SQL)
+        if (!context.exists(isElsewhere(_, statement))) place(root, cause, context)
       case _ =>
     }
   }
@@ -95,36 +108,43 @@ object Failure {
     case _ => None
   }
 
-  /** Spark appends the stack of a task's error to the message; that is cut off. */
-  private def messageOf(error: Throwable): String = {
-    val text = Option(error.getMessage).getOrElse(error.getClass.getSimpleName)
-    text.linesIterator.takeWhile(line => !isStack(line)).mkString("\n").trim
-  }
+  private def messageOf(error: Throwable): String =
+    cut(Option(error.getMessage).getOrElse(error.getClass.getSimpleName)).trim
+
+  /** Spark appends the stack of a task's error to texts; that is cut off. */
+  private def cut(text: String): String =
+    if (text == null || !text.linesIterator.exists(isStack)) text
+    else text.linesIterator.takeWhile(line => !isStack(line)).mkString("\n").trim
 
   private def isStack(line: String): Boolean =
     line.startsWith("\tat ") || line.startsWith("Driver stacktrace:")
 
-  private def place(root: ObjectNode, error: Throwable, spark: SparkThrowable): Unit = {
+  /** Is it a place in the text of a view or a function? Spark does not name a function of the session. */
+  private def isElsewhere(context: QueryContext, statement: String): Boolean =
+    context.contextType == QueryContextType.SQL && (!context.objectType.isEmpty ||
+      statement.slice(context.startIndex, context.stopIndex + 1) != context.fragment)
+
+  private def place(root: ObjectNode, error: Throwable, context: Option[QueryContext]): Unit = {
     val place = mapper.createObjectNode()
     error match {
       case analysis: AnalysisException =>
         lineAndColumn(place, analysis.line, analysis.startPosition)
       case _ =>
     }
-    spark.getQueryContext.find(_.contextType == QueryContextType.SQL).foreach { found =>
-      place.put("start", found.startIndex).put("stop", found.stopIndex)
-      place.put("fragment", found.fragment)
-    }
+    context.foreach(marked(place, _))
     if (!place.isEmpty) root.set[ObjectNode]("position", place): Unit
   }
 
   private def position(root: ObjectNode, origin: Origin): Unit = {
     val place = root.putObject("position")
     lineAndColumn(place, origin.line, origin.startPosition)
-    for (start <- origin.startIndex; stop <- origin.stopIndex) {
-      place.put("start", start).put("stop", stop)
-      origin.sqlText.foreach(text => place.put("fragment", text.slice(start, stop + 1)))
-    }
+    if (origin.startIndex.isDefined && origin.stopIndex.isDefined) marked(place, origin.context)
+  }
+
+  /** The origin counts where values of parameters have been put in, its context where they have not. */
+  private def marked(place: ObjectNode, context: QueryContext): Unit = {
+    place.put("start", context.startIndex).put("stop", context.stopIndex)
+    place.put("fragment", context.fragment): Unit
   }
 
   private def lineAndColumn(place: ObjectNode, line: Option[Int], column: Option[Int]): Unit = {

@@ -133,8 +133,8 @@ final class Operation(
   }
 
   private def failure(error: Throwable): String =
-    if (!cancelled) Failure.json(error, request.stack)
-    else Failure.json(OperationFailed.cancelled, StackTrace.Kept)
+    if (!cancelled) Failure.json(error, request.stack, request.sql)
+    else Failure.json(OperationFailed.cancelled, StackTrace.Kept, request.sql)
 
   private def close(reader: Socket): Unit =
     try reader.close()

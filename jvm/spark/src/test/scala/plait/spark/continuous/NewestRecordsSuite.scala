@@ -59,4 +59,20 @@ class NewestRecordsSuite extends FunSuite {
     assert(!Files.exists(other.rows(table)))
     other.unlock()
   }
+
+  test("folders of tables outlive the loss of what names them, also where a table is made anew") {
+    val folder = new TableFolder(Files.createTempDirectory("plait-tables"))
+    def table(id: String) = new ContinuousTable(
+      new ObjectMapper().readTree(
+        s"""{"id": "$id", "name": ["spark_catalog", "d", "$id"], "owner": "o"}"""
+      )
+    )
+    Seq("old", "new").foreach(id => Files.createDirectories(folder.rows(table(id))))
+    folder.sweep(Nil)
+    assert(Files.exists(folder.rows(table("old"))))
+    folder.write(Seq(table("new")))
+    folder.sweep(Seq(table("new")))
+    assert(Files.exists(folder.root.resolve("left/old/rows")))
+    assert(Files.exists(folder.rows(table("new"))))
+  }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit.SECONDS
 
 import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streaming.StreamingQuery
 
 import plait.spark.SparkSuite
 import plait.spark.result.{Json, OperationFailed}
@@ -24,7 +25,7 @@ class StreamStartSuite extends SparkSuite {
 
   override def afterAll(): Unit = {
     Streams.close()
-    client.sql("DROP TABLE IF EXISTS filled")
+    Seq("filled", "lies").foreach(table => client.sql(s"DROP TABLE IF EXISTS $table"))
     client.sql("DROP TABLE followed"): Unit
   }
 
@@ -108,6 +109,56 @@ class StreamStartSuite extends SparkSuite {
     start(table("filled"), "filled-c", "stream")
     assertEquals(refused(start(table("filled"), "filled-d", "stream", "admin")), "SINK_IN_USE")
     start(table("filled"), "filled-c", "stream", "admin"): Unit
+  }
+
+  test("neither files nor a checkpoint come to a table, where who may not INSERT starts a stream") {
+    val folder = Files.createDirectories(place("tables/t"))
+    client.sql(s"CREATE TABLE lies (a INT, day DATE) USING parquet LOCATION '$folder'")
+    Files.createSymbolicLink(place("link"), folder)
+    for (there <- Seq("tables/t", "tables", "tables/t/new", "link", "tables/t/day=2030-01-01")) {
+      assertEquals(refused(start(files(there), "table-c", "stream")), "SCOPE_NOT_GRANTED", there)
+      assertEquals(refused(start(files("fresh"), there, "stream")), "SCOPE_NOT_GRANTED", there)
+    }
+    assertEquals(folder.toFile.list.toSeq, Nil)
+    assert(!place("table-c").toFile.exists)
+    start(files("tables/t/new"), "tables/t/c", "stream", "admin"): Unit
+    start(files("tables/u"), "tables/u-c", "stream"): Unit
+  }
+
+  test("nor to files that are there, of which readers would take them for a part") {
+    Files.writeString(Files.createDirectories(place("json/day=1")).resolve("a.json"), "{}")
+    Files.writeString(Files.createDirectories(place("logs")).resolve("a.json"), "{}")
+    for (there <- Seq("json", "json/day=2", "json/day=1/new", "day=1", "logs", "logs/new/er")) {
+      assertEquals(refused(start(files(there), "files-c", "stream")), "SCOPE_NOT_GRANTED", there)
+      assertEquals(refused(start(files("fresh"), there, "stream")), "SCOPE_NOT_GRANTED", there)
+    }
+    assertEquals(place("logs").toFile.list.toSeq, Seq("a.json"))
+  }
+
+  test(
+    "a checkpoint may lie in its stream's folder, where readers pass it over, and is gone on with"
+  ) {
+    start(files("with"), "with/_checkpoint", "stream"): Unit
+    start(files("with"), "with/_checkpoint", "stream"): Unit
+    start(files("both"), "both/checkpoint", "stream"): Unit
+    start(files("both"), "both/checkpoint", "stream"): Unit
+  }
+
+  test("only a checkpoint that another stream runs from is in use") {
+    def failing(message: String): Throwable =
+      intercept[RuntimeException](
+        StreamStart.alone(client)(throw new IllegalStateException(message))
+      )
+    assertEquals(failing("otherwise").getMessage, "otherwise")
+    val one = running("running")
+    try assertEquals(intercept[OperationFailed](running("running")).code, "CHECKPOINT_IN_USE")
+    finally one.stop()
+  }
+
+  /** A stream that runs on, from a checkpoint. */
+  private def running(checkpoint: String): StreamingQuery = StreamStart.alone(client) {
+    val rows = client.readStream.format("rate").load()
+    rows.writeStream.format("noop").option("checkpointLocation", place(checkpoint).toString).start()
   }
 
   test("a stream that is cancelled while it starts does not run on") {

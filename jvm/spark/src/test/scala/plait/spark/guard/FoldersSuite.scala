@@ -103,6 +103,36 @@ class FoldersSuite extends GuardSuite {
     assert(!opens("{/etc/passwd,/etc/hosts}"))
   }
 
+  test("a pattern does not climb out, whether it matches anything or not") {
+    for (
+      pattern <- Seq(
+        s"$inside/{../none/*.csv,a.csv}",
+        s"$inside/{../../private/*.csv,a.csv}",
+        s"$inside/{../../secret/none*,a.csv}",
+        s"$inside/{..,x}/a.csv",
+        s"$inside/{x/.,y}./a.csv",
+        s"$inside/.{.,x/y}/a.csv",
+        s"$inside/*/{a,../../../etc/b}",
+        s"$inside/\\.\\./secret/*.csv",
+        s"$inside/a\\.csv"
+      )
+    ) assert(!opens(pattern), pattern)
+    assert(opens(s"$inside/{x/y,z}/*.csv"))
+    assert(opens(s"$inside/*..csv"))
+  }
+
+  test("an interrupt ends the look for links in a folder") {
+    @volatile var thrown = Option.empty[Throwable]
+    val looking = new Thread(() => {
+      Thread.currentThread.interrupt()
+      try opens(s"$inside"): Unit
+      catch { case error: InterruptedException => thrown = Some(error) }
+    })
+    looking.start()
+    looking.join()
+    assert(thrown.isDefined)
+  }
+
   test("no folders open nothing") {
     assert(!folders().opens(s"$inside/a.csv"))
     assert(!folders("relative").opens("relative/a.csv"))
@@ -166,6 +196,31 @@ class FoldersSuite extends GuardSuite {
       run("DROP TABLE elsewhere")
       run("DROP DATABASE csv CASCADE")
     }
+  }
+
+  test("a stream's folder whose notes name files of elsewhere is read only if those are open too") {
+    val logged = Files.createDirectories(inside.resolve("logged/_spark_metadata")).getParent
+    val part = Files.createDirectories(secret.resolve("day=1"))
+    def note(file: Path): Unit = {
+      Files.writeString(file, "1,x\n")
+      val told = s"""{"path":"${file.toUri}","size":4,"isDir":false,"modificationTime":1,""" +
+        """"blockReplication":1,"blockSize":1000,"action":"add"}"""
+      Files.writeString(logged.resolve("_spark_metadata/0"), s"v1\n$told"): Unit
+    }
+    val statements =
+      Seq(s"SELECT * FROM csv.`$logged`", s"EXPLAIN SELECT * FROM text.`$logged`")
+    val recursive = s"SELECT * FROM csv.`$logged` WITH (recursiveFileLookup = 'true')"
+    def assertAll(outcome: String, folders: Path*): Unit =
+      for (files <- Seq("csv,text", ""))
+        withConf("spark.sql.sources.useV1SourceList" -> files) {
+          val grant = Grant(Set(Scope.Read), folders.map(_.toString), Nil)
+          assertOutcomes((statements :+ recursive).map(_ -> outcome), grant)
+        }
+    note(part.resolve("p.csv"))
+    assertAll("PATH_NOT_ALLOWED", inside)
+    assertAll("admitted", inside, part)
+    note(logged.resolve("p.csv"))
+    assertAll("admitted", inside)
   }
 
   test("a view of the session over files is looked at again where it is used") {

@@ -114,6 +114,12 @@ class HostileStatements extends GuardSuite {
     FUNCTION_NOT_ALLOWED   SELECT * FROM python_worker_logs()
     FUNCTION_NOT_ALLOWED   SELECT from_protobuf(b, 'm', '/etc/passwd') FROM t
     FUNCTION_NOT_ALLOWED   SELECT to_protobuf(b, 'm', '/etc/passwd') FROM t
+    FUNCTION_NOT_ALLOWED   SELECT xpath('<a/>', 'a')
+    FUNCTION_NOT_ALLOWED   SELECT xpath_boolean(b, 'a'), a FROM t
+    FUNCTION_NOT_ALLOWED   SELECT xpath_number(b, 'a') FROM t
+    FUNCTION_NOT_ALLOWED   SELECT xpath_string('<!DOCTYPE a SYSTEM "http://127.0.0.1:9/x"><a/>', 'a')
+    FUNCTION_NOT_ALLOWED   EXPLAIN SELECT xpath_string('<!DOCTYPE a SYSTEM "file:/etc/passwd"><a/>', 'a')
+    FUNCTION_NOT_ALLOWED   SELECT * FROM range(xpath_int('<!DOCTYPE a SYSTEM "http://127.0.0.1:9/x"><a>1</a>', 'a'))
     FUNCTION_NOT_ALLOWED   SELECT from_json('{}', '{"type":"struct","fields":[{"name":"a","type":"string","nullable":true,"metadata":{"EXISTS_DEFAULT":"reflect(1)"}}]}')
     FUNCTION_NOT_ALLOWED   SELECT from_json('{}', concat('a ', 'INT'))
     OPTION_NOT_ALLOWED     SELECT from_xml(b, 'a INT', map('rowValidationXSDPath', '/etc/passwd')) FROM t

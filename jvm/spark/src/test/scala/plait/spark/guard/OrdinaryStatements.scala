@@ -52,7 +52,7 @@ class OrdinaryStatements extends GuardSuite {
     SELECT transform(array(1), x -> x + 1), aggregate(array(1), 0, (x, y) -> x + y)
     SELECT from_json('{"a": 1}', 'a INT'), from_json('{}', schema_of_json('{"a": 1}')), from_csv('1', 'a INT', map('sep', ';'))
     SELECT to_json(named_struct('a', 1), map('ignoreNullFields', 'false')), from_xml('<p><a>1</a></p>', 'a INT')
-    SELECT parse_json('{"a": 1}'):a::INT, get_json_object('{}', '$.a'), xpath_string('<a>b</a>', 'a')
+    SELECT parse_json('{"a": 1}'):a::INT, get_json_object('{}', '$.a'), schema_of_xml('<a>b</a>')
     SELECT aes_encrypt('x', '0123456789abcdef'), sha2('x', 256), uuid(), rand(1), version(), current_catalog()
     SELECT current_timestamp(), date_trunc('DAY', ts), make_interval(1), extract(YEAR FROM ts) FROM t
     SELECT listagg(c, ',') WITHIN GROUP (ORDER BY b), percentile_cont(0.5) WITHIN GROUP (ORDER BY a) FROM t

@@ -23,7 +23,7 @@ class OperationRequestSuite extends FunSuite {
 
   test("an error that quotes a long statement is told") {
     val failed = new OperationFailed("statement", "X", "y" * (21 << 20), None)
-    val json = Failure.json(failed, StackTrace.Kept)
+    val json = Failure.json(failed, StackTrace.Kept, "")
     assertEquals(Json.mapper.readTree(json).get("message").asText.length, 21 << 20)
   }
 }
