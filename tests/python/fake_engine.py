@@ -2,6 +2,7 @@
 """An engine without Spark: statements are small programs that say which frames come, and when.
 
 rows N        N batches of three rows each
+large N       N batches of a row of 100 kB each
 wide N        a row of N bytes
 hang          nothing, until it is cancelled
 fail          a failure of a statement
@@ -95,6 +96,11 @@ class FakeSource:
                         self.made += 1
                         rows += 3
                         yield Rows(3, batch(number).serialize().to_pybytes())
+                case ["large", count]:
+                    large = pa.record_batch([[0], ["x" * 100_000]], schema=SCHEMA)
+                    for _ in range(int(count)):
+                        rows += 1
+                        yield Rows(1, large.serialize().to_pybytes())
                 case ["wide", size]:
                     yield Rows(1, b"x" * int(size))
                 case ["hang"]:

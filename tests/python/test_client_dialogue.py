@@ -65,6 +65,17 @@ def test_a_cut_attaches_behind_the_last_batch_that_came() -> None:
     assert request.next_offset == 2
 
 
+def test_a_call_that_was_cut_off_without_a_word_is_taken_up_again() -> None:
+    talk = dialogue()
+    for message in (COLUMNS, rows(0)):
+        talk.take(message)
+    nothing = aio.Metadata()
+    error = aio.AioRpcError(grpc.StatusCode.CANCELLED, nothing, nothing, "CANCELLED")
+    request = talk.after(error)[1]
+    assert isinstance(request, plait_pb2.AttachRequest)
+    assert request.next_offset == 1
+
+
 def test_the_answer_to_attach_is_taken_as_that_to_execute() -> None:
     talk = dialogue()
     for message in (COLUMNS, rows(0)):

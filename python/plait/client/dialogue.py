@@ -51,6 +51,10 @@ UNKNOWN = (
     "it has done."
 )
 
+# How a call ends that broke on its way: the second where a server, or what stands between, has cut
+# it off. (A call that the client itself cancels is read no more.)
+CUT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+
 # The initial metadata by which a server that knows an operation tells its incarnation.
 SERVER = "plait-server"
 
@@ -169,7 +173,7 @@ class Dialogue:
         """Say what to send after an error; None where that is final."""
         if (detail := detail_of(error)) is not None:
             return self._after_words(detail) if self._is_new else None
-        if error.code() != grpc.StatusCode.UNAVAILABLE:
+        if error.code() not in CUT:
             return None
         if self._is_new and not self._may_have_come and _is_not_connected(error):
             return self.request

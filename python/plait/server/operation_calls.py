@@ -56,7 +56,7 @@ class OperationCalls(Calls):
         spark, operation = self._registry.create(
             caller, session, statement.operation, call.deadline
         )
-        reading = operation.read()
+        reading = operation.read(cut=call.cut)
         call.when_gone(lambda: _let_go(operation, reading, reattachable))
         call.say_who()
         _log("execute", caller, session, operation)
@@ -121,7 +121,7 @@ class OperationCalls(Calls):
         """Take up the stream of an operation again."""
         with self._call(context, "Attach") as call:
             operation = self._find(call, self._caller(context), request)
-            reading = operation.read(request.next_offset)
+            reading = operation.read(request.next_offset, call.cut)
             call.when_gone(reading.close)
             call.say_who()
             for response in self._responses(reading, operation):

@@ -5,9 +5,12 @@
    ``queued`` of them and each at most ``queue_seconds``. One that waits for a reader who is not
    there takes nobody's place, nor does it wait for one when its reader comes. Of those whose
    clients have gone at most ``parked`` wait so, and ``caller_parked`` of one caller: where there
-   are more, the one that has waited longest is cancelled.
+   are more, the one that has waited longest is cancelled. So it is where a client is there and
+   takes nothing, but that these keep their places where there are more.
 2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
-   ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
+   ``submitted_seconds``; what has ended is forgotten then. One whose reader takes nothing of what
+   waits ends after ``unread_seconds``; a call that takes nothing of one that has ended is cut off
+   after ``reattach_seconds`` more, for it has a thread. Where more than KEPT_BYTES of ended
    results are held, the rows of the oldest go earlier. Of what is forgotten earlier, by Cancel or
    with its session, the name is kept so long, see `Forgotten`: it does not begin again.
 3. A session that has had nothing to do for ``session_seconds`` ends. There are at most
@@ -348,9 +351,12 @@ class Registry(Generic[S]):
             if self._queue:  # a place may be free: who waits for a reader gives theirs away
                 self._changed.notify_all()
             late = self._over_time()
+            stuck = self._stuck()
             self._drop_ended()
         for operation, failure in late:
             operation.stop(failure)
+        for operation in stuck:
+            operation.cut()
         with self._changed:
             self._sessions.drop_idle()
         self._close_dropped()
@@ -364,7 +370,19 @@ class Registry(Generic[S]):
                 late.append((operation, sentences.past_deadline()))
             elif since is not None and now - since >= terms.patience:
                 late.append((operation, sentences.left_alone(terms)))
+            elif 0 < self._limits.unread_seconds <= operation.unread_seconds:
+                late.append((operation, sentences.unread(self._limits)))
         return late + self._over_parked()
+
+    def _stuck(self) -> list[Operation]:
+        """Give those that have ended and whose reader does not take the rest, nor the reason."""
+        most = self._limits.unread_seconds
+        return [
+            operation
+            for operation in self._sessions.operations()
+            if operation.state.is_end
+            and 0 < most <= operation.unread_seconds - self._limits.reattach_seconds
+        ]
 
     def _over_parked(self) -> list[tuple[Operation, Failure]]:
         """Give those that wait for clients who have gone, and are too many: the oldest."""

@@ -156,6 +156,17 @@ def too_many_parked() -> Failure:
     )
 
 
+def unread(limits: Server) -> Failure:
+    """Say that its reader took nothing for too long."""
+    return Failure(
+        "limit",
+        "RESULT_NOT_READ",
+        "The operation was ended: batches of its result waited for its client, which took none "
+        f"for {limits.unread_seconds:g} seconds, the server's limit. Run it again and read it to "
+        "the end, or submit it, and read it when there is time; cancel what is not wanted.",
+    )
+
+
 def no_desk(limits: Server) -> Failure:
     """Say that too many statements are looked at."""
     return Failure(
