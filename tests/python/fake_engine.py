@@ -7,6 +7,7 @@ wide N        a row of N bytes
 hang          nothing, until it is cancelled
 fail          a failure of a statement
 break         the connection to the JVM ends
+burst         what reads the frames has a fault
 do            first of all: the columns come last, as those of a command
 never         the engine itself raises
 
@@ -112,6 +113,8 @@ class FakeSource:
                     return
                 case ["break"]:
                     raise BrokenResult("The JVM is gone.")
+                case ["burst"]:
+                    raise KeyError("stages")
         if is_command:
             yield columns
         yield Ended({"rows": rows, "bytes": rows * 8, "joins": []})

@@ -128,6 +128,19 @@ def test_a_row_that_fits_into_no_message_is_an_error_of_ours_after_the_rows_befo
     endpoint.stop()
 
 
+def test_a_fault_in_reading_a_result_ends_the_operation_and_not_in_silence(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = endpoint.client()
+    cursor = client.execute("rows 1; burst", timeout=10)
+    with pytest.raises(RemoteError, match="log tells why") as caught:
+        list(cursor)
+    assert (caught.value.status, caught.value.condition) == ("INTERNAL", "RESULT_BROKEN")
+    assert "KeyError: 'stages'" in caplog.text
+    assert endpoint.source.closed.is_set()
+    assert endpoint.counts("running") == 0
+
+
 def test_a_result_that_the_jvm_breaks_off_is_an_internal_error(endpoint: Endpoint) -> None:
     with pytest.raises(RemoteError, match="The result broke off: The JVM is gone") as caught:
         list(endpoint.client().sql("rows 1; break"))

@@ -296,13 +296,19 @@ class Operation:
                     if not self._took(frame):
                         break
         except (OSError, ValueError, PlaitError) as error:
-            failure = Failure("internal", "RESULT_BROKEN", f"The result broke off: {error}")
-            with self._changed:
-                stopped = self._end is not None
-                if not stopped:
-                    self._finish(failure)
+            self._break_off(f"The result broke off: {error}")
+        except Exception:
+            # Whatever it was: an operation that nobody feeds any more would be read for ever.
+            log.exception("the result of the operation %s broke off", self.name)
+            self._break_off("The result broke off; the server's log tells why. Please report it.")
+
+    def _break_off(self, message: str) -> None:
+        with self._changed:
+            stopped = self._end is not None
             if not stopped:
-                self._when_ended(self)
+                self._finish(Failure("internal", "RESULT_BROKEN", message))
+        if not stopped:
+            self._when_ended(self)
 
     def _took(self, frame: Frame) -> bool:
         """Take a frame in, and wait until there is room for another; False where none comes."""

@@ -80,12 +80,19 @@ class OperationCalls(Calls):
             statement = self._runnable(caller, call.operation, request)
             spark, operation = self._registry.submit(caller, session, call.operation)
             _log("submit", caller, session, operation)
-            threading.Thread(
+            thread = threading.Thread(
                 target=self._start_later,
                 args=(spark, statement, operation),
                 name=f"plait-submit-{operation.name}",
                 daemon=True,
-            ).start()
+            )
+            try:
+                thread.start()
+            except RuntimeError:
+                failure = _not_started("The server has no thread left: try again later.")
+                operation.stop(failure)
+                self._registry.forget(caller, session, operation)
+                raise failure from None
             return plait_pb2.SubmitResponse(operation=operation.name)
 
     def _start_later(self, spark: Any, statement: Statement, operation: Operation) -> None:
@@ -99,7 +106,7 @@ class OperationCalls(Calls):
         try:
             operation.start(self._engine.start(spark, statement))
         except Exception:
-            operation.stop(Failure("internal", "NOT_STARTED", "Spark did not take the statement."))
+            operation.stop(_not_started("Spark did not take the statement."))
             raise
 
     def _runnable(self, caller: Caller, operation: str, request: Runnable) -> Statement:
@@ -183,6 +190,10 @@ class OperationCalls(Calls):
 
 def _log(what: str, caller: Caller, session: str, operation: Operation) -> None:
     log.info(what, extra={"caller": caller.name, "session": session, "operation": operation.name})
+
+
+def _not_started(message: str) -> Failure:
+    return Failure("internal", "NOT_STARTED", message)
 
 
 def _let_go(operation: Operation, reading: Reading, reattachable: bool) -> None:

@@ -288,6 +288,7 @@ class Registry(Generic[S]):
     def _ended(self, operation: Operation) -> None:
         self.tally.ended(operation.snapshot(), time.monotonic() - operation.began)
         with self._changed:
+            self._leave_queue(operation)  # who waited for its place may be gone
             self._changed.notify_all()
 
     def _refuse_if_closing(self) -> None:
