@@ -183,7 +183,7 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_result_is_told_of() -> No
     before = Endpoint.start()
     wire = Wire(before.port)
     with before.client(port=wire.port) as client:
-        cursor = client.sql("rows 2; hang")
+        cursor = client.sql("SELECT; rows 2; hang")
         rows = iter(cursor)
         assert [next(rows).n for _ in range(6)] == list(range(6))
         after = Endpoint.start()
@@ -197,8 +197,8 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_result_is_told_of() -> No
             "NOT_FOUND",
             "OPERATION_NOT_FOUND",
         )
-        assert client.sql("rows 2").arrow().num_rows == 6
-    assert after.engine.sources[0].statement.sql == "rows 2"  # the first was not run again
+        assert client.sql("SELECT; rows 2").arrow().num_rows == 6
+    assert after.engine.sources[0].statement.sql == "SELECT; rows 2"  # the first was not run again
     wire.close()
     for endpoint in (before, after):
         endpoint.stop()

@@ -76,6 +76,20 @@ def test_leaving_the_reader_leaves_the_operation(start: Start) -> None:
     assert endpoint.source.cancelled.wait(1.0)
 
 
+def test_cancelling_what_has_ended_frees_the_server_of_it(start: Start) -> None:
+    endpoint = start()
+    client = endpoint.client()
+    handle = client.submit("rows 5")
+    assert ended(handle)
+    assert endpoint.counts("kept_bytes") > 0
+    request = plait_pb2.CancelRequest(session=client.session, operation=handle.id)
+    assert client._stub.Cancel(request).state == plait_pb2.OPERATION_STATE_FINISHED
+    assert (endpoint.counts("kept_bytes"), endpoint.operations) == (0, [])
+    with pytest.raises(grpc.RpcError) as caught:
+        client._stub.Cancel(request)
+    assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+
+
 def test_a_statement_that_gets_no_thread_is_refused_and_stands_in_nobodys_way(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

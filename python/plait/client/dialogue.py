@@ -58,15 +58,40 @@ CUT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 # The initial metadata by which a server that knows an operation tells its incarnation.
 SERVER = "plait-server"
 
+# The metadata by which it tells of a session that has settings or views, and by which the client
+# says that it counts on them.
+SESSION = "plait-session"
+
 # How gRPC begins to tell that no connection was made, so that the call is still here.
 NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
 
 
 @dataclass
 class Met:
-    """The server that has answered a client's statements last, by its incarnation; "" for none."""
+    """Who has answered a client last: the server and its session, by their incarnations.
+
+    "" for none. ``session`` is told by a server where the session has something to lose.
+    """
 
     server: str = ""
+    session: str = ""
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What is sent with each call, so that none runs in another session without a word."""
+        return ((SESSION, self.session),) if self.session else ()
+
+    def hear(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> bool:
+        """Take in the initial metadata of an answer; whether a server has told of itself."""
+        told = dict(metadata or ())
+        self.server = str(told.get(SERVER, self.server))
+        self.session = str(told.get(SESSION, self.session))
+        return SERVER in told
+
+    def fail(self, error: RemoteError) -> None:
+        """Take in an error: who knows that a session has ended may begin another."""
+        if error.condition == "SESSION_ENDED":
+            self.session = ""
 
 
 class Dialogue:
@@ -112,16 +137,19 @@ class Dialogue:
         return None if self._end is None else max(0.001, self._end - time.monotonic())
 
     @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What is sent with a request, beside who sends it."""
+        return self._met.metadata
+
+    @property
     def farewell(self) -> plait_pb2.CancelRequest:
         """What tells the server that nothing more is asked for."""
         return plait_pb2.CancelRequest(session=self.request.session, operation=self.id)
 
     def hear(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
         """Take in the initial metadata of an answer: a server that tells of itself knows it."""
-        for name, value in metadata or ():
-            if name == SERVER:
-                self.is_known = True
-                self._met.server = str(value)
+        if self._met.hear(metadata):
+            self.is_known = True
 
     def take(self, message: plait_pb2.ExecuteResponse | plait_pb2.AttachResponse) -> None:
         """Take in what has come: ``batch`` and ``progress`` are those of this message, if any."""
@@ -221,6 +249,7 @@ class Dialogue:
 
     def _failure(self, error: grpc.RpcError) -> RemoteError:
         made = from_rpc(error, self._address)
+        self._met.fail(made)
         if not self.is_owner:
             return made
         if made.condition == "OPERATION_NOT_FOUND" and self.schema is not None:

@@ -58,7 +58,7 @@ class OperationCalls(Calls):
         )
         reading = operation.read(cut=call.cut)
         call.when_gone(lambda: _let_go(operation, reading, reattachable))
-        call.say_who()
+        call.say_who(self._registry.note(caller, session, statement.sql))
         _log("execute", caller, session, operation)
         try:
             if self._registry.wait_for_place(operation):
@@ -79,6 +79,7 @@ class OperationCalls(Calls):
             call.operation = messages.new_name("operation", request.operation)
             statement = self._runnable(caller, call.operation, request)
             spark, operation = self._registry.submit(caller, session, call.operation)
+            call.say_who(self._registry.note(caller, session, statement.sql))
             _log("submit", caller, session, operation)
             thread = threading.Thread(
                 target=self._start_later,

@@ -15,7 +15,8 @@
    with its session, the name is kept so long, see `Forgotten`: it does not begin again.
 3. A session that has had nothing to do for ``session_seconds`` ends. There are at most
    ``sessions``, and ``caller_sessions`` of one caller: a new one takes the place of the one that
-   has been idle longest.
+   has been idle longest. Who has been told of a session, for it has settings or views, is told of
+   its end too: none of its name is opened in silence.
 4. A caller finds only operations, sessions and prepared statements of their own; names of two
    callers may be the same. A caller has at most ``submitted`` submitted operations that have not
    ended, and as many that have; a session has at most ``prepared`` prepared statements.
@@ -170,6 +171,14 @@ class Registry(Generic[S]):
         finally:
             with self._changed:
                 found.calls -= 1
+
+    def note(self, caller: Caller, session: str, sql: str) -> str:
+        """Keep in mind that a statement runs there; gives which session the caller may count on.
+
+        That is "" as long as it has nothing to lose: then another one of its name does as well.
+        """
+        with self._changed:
+            return self._sessions.note(caller, session, sql)
 
     def close_session(self, caller: Caller, session: str) -> None:
         """End a session, and cancel what runs in it, but for what was submitted."""

@@ -38,6 +38,18 @@ def other_server() -> Failure:
     )
 
 
+def session_ended(session: str) -> Failure:
+    """Say that the settings that the caller counts on are gone."""
+    return Failure(
+        "other",
+        "SESSION_ENDED",
+        f"The session {session!r} has ended: it was idle for too long, had to give way to a new "
+        "one, was closed, or the server was restarted. Its settings, temporary views, variables "
+        "and prepared statements are gone, and nothing was run. The next call begins a new "
+        "session: set up there what you need.",
+    )
+
+
 def operation_exists(operation: str) -> Failure:
     """Say that the id is taken."""
     return Failure(
