@@ -10,7 +10,8 @@
    another one, and refuses it; or the one that it was meant for does not know the operation, and
    would, had the call come since it was sent: even of one that it was told to forget it says so,
    which is final. Otherwise the error says that it may have run.
-2. What else the server itself says is final: nothing is tried again.
+2. What else the server itself says is final: nothing is tried again, but for an Attach for which
+   there was no place. The calls that broke may have them still, until the server knows.
 3. After each further attempt the pause is longer, and after the last the error stands; an answer
    begins the pauses anew.
 
@@ -108,6 +109,7 @@ class Dialogue:
         ``met`` is read and kept up to date; it is that of all statements of a client.
         """
         self.request = request
+        self._sent_last = request
         self.is_known = False  # to a server, as an operation
         self.schema: pa.Schema | None = None
         self.batch: pa.RecordBatch | None = None
@@ -179,6 +181,7 @@ class Dialogue:
         request = None if pause is None else self._next_request(error)
         if pause is None or request is None:
             raise self._failure(error) from None
+        self._sent_last = request
         return pause, request
 
     def check_whole(self) -> None:
@@ -200,6 +203,9 @@ class Dialogue:
     def _next_request(self, error: grpc.RpcError) -> Request | None:
         """Say what to send after an error; None where that is final."""
         if (detail := detail_of(error)) is not None:
+            is_attach = isinstance(self._sent_last, plait_pb2.AttachRequest)
+            if is_attach and detail.condition == "TOO_MANY_CALLS":
+                return self._sent_last
             return self._after_words(detail) if self._is_new else None
         if error.code() not in CUT:
             return None
