@@ -84,10 +84,13 @@ class Met:
 
     def hear(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> bool:
         """Take in the initial metadata of an answer; whether a server has told of itself."""
-        told = dict(metadata or ())
-        self.server = str(told.get(SERVER, self.server))
-        self.session = str(told.get(SESSION, self.session))
-        return SERVER in told
+        has_told = False
+        for name, value in metadata or ():  # what grpc.aio gives has keys, and is no mapping
+            if name == SERVER:
+                self.server, has_told = str(value), True
+            elif name == SESSION:
+                self.session = str(value)
+        return has_told
 
     def fail(self, error: RemoteError) -> None:
         """Take in an error: who knows that a session has ended may begin another."""
