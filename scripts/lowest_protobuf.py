@@ -24,14 +24,22 @@ BESIDE = ("buf-bin", "grpcio-reflection", "prometheus-client", "pandas", "pytest
 # Those of the endpoint that need no Spark.
 TESTS = (
     "test_async_client",
+    "test_client_closing",
     "test_client_dialogue",
+    "test_client_progress",
     "test_dbapi",
     "test_endpoint_callers",
     "test_endpoint_contract",
+    "test_endpoint_desks",
+    "test_endpoint_forgotten",
+    "test_endpoint_gate",
+    "test_endpoint_held",
     "test_endpoint_limits",
     "test_endpoint_metrics",
     "test_endpoint_questions",
+    "test_endpoint_restarts",
     "test_endpoint_results",
+    "test_endpoint_sessions",
     "test_endpoint_streams",
     "test_endpoint_submitted",
 )

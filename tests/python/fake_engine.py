@@ -2,10 +2,12 @@
 """An engine without Spark: statements are small programs that say which frames come, and when.
 
 rows N        N batches of three rows each
+large N       N batches of a row of 100 kB each
 wide N        a row of N bytes
 hang          nothing, until it is cancelled
 fail          a failure of a statement
 break         the connection to the JVM ends
+burst         what reads the frames has a fault
 do            first of all: the columns come last, as those of a command
 never         the engine itself raises
 
@@ -95,6 +97,11 @@ class FakeSource:
                         self.made += 1
                         rows += 3
                         yield Rows(3, batch(number).serialize().to_pybytes())
+                case ["large", count]:
+                    large = pa.record_batch([[0], ["x" * 100_000]], schema=SCHEMA)
+                    for _ in range(int(count)):
+                        rows += 1
+                        yield Rows(1, large.serialize().to_pybytes())
                 case ["wide", size]:
                     yield Rows(1, b"x" * int(size))
                 case ["hang"]:
@@ -106,6 +113,8 @@ class FakeSource:
                     return
                 case ["break"]:
                     raise BrokenResult("The JVM is gone.")
+                case ["burst"]:
+                    raise KeyError("stages")
         if is_command:
             yield columns
         yield Ended({"rows": rows, "bytes": rows * 8, "joins": []})

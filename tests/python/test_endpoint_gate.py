@@ -180,6 +180,40 @@ def test_who_asks_for_health_and_sends_headers_only_takes_no_place_of_others(
         watching.cancel()
 
 
+@pytest.mark.parametrize("method", ["ServerInfo", "Execute"])
+def test_who_sends_headers_only_keeps_the_places_of_calls_for_a_short_time(
+    start: Start, over: threading.Event, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(gate, "REQUEST_SECONDS", 0.3)
+    endpoint = start(tokens=(ALICE,), **SMALL)
+    client = endpoint.client(token="alice's", timeout=5)
+    with connected(endpoint) as channel:
+        call = channel.stream_stream(f"/plait.v1.PlaitService/{method}")
+        held = [call(silence(over), metadata=BEARER) for _ in range(CALLS)]
+        assert until(lambda: not any(call.is_active() for call in held), 3.0)
+        assert {call.code() for call in held} == {grpc.StatusCode.CANCELLED}
+        assert client.info().version == "0.1"
+        assert client.sql("rows 2").arrow().num_rows == 6
+
+
+def test_a_call_without_a_message_is_told_so(start: Start) -> None:
+    with connected(start()) as channel:
+        for method in ("ServerInfo", "Execute"):
+            with pytest.raises(grpc.RpcError, match="no message") as caught:
+                channel.stream_unary(f"/plait.v1.PlaitService/{method}")(iter(()), timeout=5)
+            assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_a_call_whose_message_has_come_may_take_its_time(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "REQUEST_SECONDS", 0.1)
+    endpoint = start()
+    client = endpoint.client()
+    threading.Timer(0.8, endpoint.engine.go.set).start()
+    assert client.validate("stay").kind == "query"
+
+
 @pytest.mark.parametrize(
     "method",
     [

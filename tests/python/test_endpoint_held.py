@@ -10,11 +10,13 @@ import pytest
 from tests.python.endpoint import Endpoint, Start, endpoints, until
 
 from plait._proto import plait_pb2
-
-if TYPE_CHECKING:
-    from plait.client import Client
+from plait.client import RemoteError
+from plait.server import operation as operations
 from plait.server.callers import digest
 from plait.server.config import Token
+
+if TYPE_CHECKING:
+    from plait.client import Client, Cursor
 
 start = pytest.fixture(name="start")(endpoints)
 
@@ -135,3 +137,77 @@ def test_who_attaches_at_a_batch_that_there_is_not_displaces_nobody(start: Start
     assert attach(client, "mine", 10**9) == grpc.StatusCode.OUT_OF_RANGE
     assert next(call).WhichOneof("content") == "progress"
     call.cancel()
+
+
+def hold(endpoint: Endpoint, client: Client, sql: str = "large 10000") -> Cursor:
+    """Begin a large result, and read no more of it than its first batch."""
+    cursor = client.sql(sql)
+    next(cursor.batches())
+    found = endpoint.operation(cursor.id)
+    assert found is not None
+    assert until(lambda: found.unread_seconds > 0.2)
+    return cursor
+
+
+def test_readers_who_do_not_read_take_nobodys_place_and_go_on_when_they_like(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "STILL", 0.5)
+    endpoint = start(running=2, queue_seconds=5)
+    client = endpoint.client()
+    held = [hold(endpoint, client, "large 200") for _ in range(2)]
+    assert client.sql("rows 1").arrow().num_rows == 3
+    assert [sum(1 for _ in cursor) for cursor in held] == [199] * 2
+
+
+def test_readers_who_do_not_read_and_are_too_many_keep_their_places(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "STILL", 0.5)
+    endpoint = start(running=1, parked=1, queue_seconds=1.5)
+    client = endpoint.client()
+    held = [hold(endpoint, client) for _ in range(2)]
+    with pytest.raises(RemoteError) as caught:
+        list(client.sql("rows 1"))
+    assert caught.value.condition == "QUEUE_TIMEOUT"
+    assert len(live(endpoint)) == 2
+    held[0].close()
+    assert client.sql("rows 1").arrow().num_rows == 3
+
+
+def test_who_takes_nothing_of_what_waits_is_told_that_the_operation_was_ended(
+    start: Start,
+) -> None:
+    endpoint = start(unread_seconds=1.0)
+    cursor = hold(endpoint, endpoint.client())
+    assert until(lambda: not live(endpoint), 3.0)
+    assert endpoint.source.closed.is_set()
+    with pytest.raises(RemoteError, match="took none for 1 seconds") as caught:
+        list(cursor)
+    assert (caught.value.status, caught.value.condition) == (
+        "RESOURCE_EXHAUSTED",
+        "RESULT_NOT_READ",
+    )
+
+
+def test_who_waits_for_rows_is_not_taken_for_one_who_does_not_read(start: Start) -> None:
+    endpoint = start(unread_seconds=0.3)
+    client = endpoint.client()
+    waiting = execute(client, "rows 1; hang", "waiting")
+    assert [next(waiting).WhichOneof("content") for _ in range(3)][-1] == "progress"
+    assert not until(lambda: not live(endpoint), 1.0)
+    waiting.cancel()
+
+
+def test_a_call_that_does_not_take_the_rest_of_what_has_ended_gives_its_thread_back(
+    start: Start,
+) -> None:
+    endpoint = start(unread_seconds=0.4, reattach_seconds=0.6)
+    client = endpoint.client()
+    call = execute(client, "large 10000", "unread")
+    next(call)
+    assert until(lambda: not live(endpoint), 5.0)
+    assert until(lambda: not endpoint.operations, 5.0)
+    with pytest.raises(grpc.RpcError) as caught:
+        list(call)
+    assert caught.value.code() == grpc.StatusCode.CANCELLED

@@ -104,12 +104,12 @@ def test_a_session_lives_while_it_is_used_and_ends_when_it_is_idle(start: Start)
     endpoint = start(session_seconds=0.5)
     client = endpoint.client()
     for _ in range(4):
-        list(client.sql("rows 1"))
+        list(client.sql("SELECT; rows 1"))
         time.sleep(0.2)
     assert endpoint.engine.sessions == 1
     assert until(lambda: endpoint.counts("sessions") == 0)
     assert endpoint.engine.closed == [1]
-    list(client.sql("rows 1"))
+    list(client.sql("SELECT; rows 1"))
     assert endpoint.engine.sessions == 2
 
 

@@ -54,6 +54,8 @@ def test_a_command_that_a_restarted_server_has_lost_is_not_run_again(
             cursor.id,
         )
         assert two[1].engine.sources == []
+        with pytest.raises(RemoteError, match="settings, temporary views"):
+            list(client.sql("rows 2"))
         assert client.sql("rows 2").arrow().num_rows == 6
 
 
@@ -68,6 +70,8 @@ def test_the_client_for_asyncio_runs_it_once_too(
             restart(two, wire)
             with pytest.raises(RemoteError, match="It may have run, or not"):
                 await cursor.arrow()
+            with pytest.raises(RemoteError, match="settings, temporary views"):
+                await client.sql("rows 2").arrow()
             assert (await client.sql("rows 2").arrow()).num_rows == 6
 
     asyncio.run(program())
@@ -128,9 +132,28 @@ def test_a_statement_for_the_server_that_was_goes_to_the_one_that_is(
     two: tuple[Endpoint, Endpoint], wire: Wire
 ) -> None:
     with Client(f"localhost:{wire.port}") as client:
-        list(client.sql("rows 1"))
+        list(client.sql("SELECT; rows 1"))
         wire.target = two[1].port
         wire.cut()
         time.sleep(0.2)  # until the client knows: what was sent before may have come
-        assert client.sql("rows 2").arrow().num_rows == 6
-    assert [source.statement.sql for source in two[1].engine.sources] == ["rows 2"]
+        assert client.sql("SELECT; rows 2").arrow().num_rows == 6
+    assert [source.statement.sql for source in two[1].engine.sources] == ["SELECT; rows 2"]
+
+
+def test_a_server_that_was_restarted_says_that_the_settings_of_the_session_are_gone(
+    two: tuple[Endpoint, Endpoint], wire: Wire
+) -> None:
+    with Client(f"localhost:{wire.port}", session="mine") as client:
+        list(client.sql("SET zone = UTC; rows 1"))
+        list(client.sql("SELECT; rows 1"))
+        wire.target = two[1].port
+        wire.cut()
+        time.sleep(0.2)  # until the client knows: what was sent before may have come
+        with pytest.raises(RemoteError, match="The session 'mine' has ended") as caught:
+            list(client.sql("SELECT; rows 2"))
+        assert (caught.value.status, caught.value.condition) == (
+            "FAILED_PRECONDITION",
+            "SESSION_ENDED",
+        )
+        assert two[1].engine.sources == []
+        assert client.sql("SELECT; rows 2").arrow().num_rows == 6

@@ -128,6 +128,19 @@ def test_a_row_that_fits_into_no_message_is_an_error_of_ours_after_the_rows_befo
     endpoint.stop()
 
 
+def test_a_fault_in_reading_a_result_ends_the_operation_and_not_in_silence(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = endpoint.client()
+    cursor = client.execute("rows 1; burst", timeout=10)
+    with pytest.raises(RemoteError, match="log tells why") as caught:
+        list(cursor)
+    assert (caught.value.status, caught.value.condition) == ("INTERNAL", "RESULT_BROKEN")
+    assert "KeyError: 'stages'" in caplog.text
+    assert endpoint.source.closed.is_set()
+    assert endpoint.counts("running") == 0
+
+
 def test_a_result_that_the_jvm_breaks_off_is_an_internal_error(endpoint: Endpoint) -> None:
     with pytest.raises(RemoteError, match="The result broke off: The JVM is gone") as caught:
         list(endpoint.client().sql("rows 1; break"))
@@ -170,7 +183,7 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_result_is_told_of() -> No
     before = Endpoint.start()
     wire = Wire(before.port)
     with before.client(port=wire.port) as client:
-        cursor = client.sql("rows 2; hang")
+        cursor = client.sql("SELECT; rows 2; hang")
         rows = iter(cursor)
         assert [next(rows).n for _ in range(6)] == list(range(6))
         after = Endpoint.start()
@@ -184,8 +197,8 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_result_is_told_of() -> No
             "NOT_FOUND",
             "OPERATION_NOT_FOUND",
         )
-        assert client.sql("rows 2").arrow().num_rows == 6
-    assert after.engine.sources[0].statement.sql == "rows 2"  # the first was not run again
+        assert client.sql("SELECT; rows 2").arrow().num_rows == 6
+    assert after.engine.sources[0].statement.sql == "SELECT; rows 2"  # the first was not run again
     wire.close()
     for endpoint in (before, after):
         endpoint.stop()

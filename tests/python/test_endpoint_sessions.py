@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from plait.client import Client, RemoteError
 from plait.client.aio import AsyncClient
 from plait.server.callers import digest
 from plait.server.config import Token
+from plait.server.lasting import may_last
 
 ALICE = Token("alice", digest("alice's"), ("read",))
 BOB = Token("bob", digest("bob's"), ("read",))
@@ -205,3 +207,111 @@ def test_calls_that_open_a_session_at_once_have_the_same_one(start: Start) -> No
         thread.join()
     assert endpoint.counts("sessions") == 1
     assert until(lambda: len(endpoint.engine.closed) == endpoint.engine.sessions - 1)
+
+
+def ends(endpoint: Endpoint) -> bool:
+    """Wait until no session is open."""
+    return until(lambda: endpoint.counts("sessions") == 0)
+
+
+# What may come next in a session that has ended under its client.
+CALLS: dict[str, Callable[[Client], object]] = {
+    "sql": lambda client: list(client.sql("SELECT; rows 1")),
+    "submit": lambda client: client.submit("SELECT; rows 1"),
+    "validate": lambda client: client.validate("SELECT"),
+    "explain": lambda client: client.explain("SELECT"),
+    "prepare": lambda client: client.prepare("SELECT"),
+    "catalog": lambda client: client.catalog("t001"),
+    "start_stream": lambda client: client.start_stream("rows 1", nowhere=True),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_who_has_set_something_is_told_once_that_the_session_has_ended(
+    start: Start, call: str
+) -> None:
+    endpoint = start(session_seconds=0.3, reattach_seconds=0.2, scopes=("read", "stream"))
+    client = endpoint.client(session="mine")
+    list(client.sql("SET zone = UTC; rows 1"))
+    assert ends(endpoint)
+    with pytest.raises(RemoteError, match="The session 'mine' has ended") as caught:
+        CALLS[call](client)
+    assert (caught.value.status, caught.value.condition) == (
+        "FAILED_PRECONDITION",
+        "SESSION_ENDED",
+    )
+    assert endpoint.engine.sessions == 1
+    CALLS[call](client)
+    assert endpoint.engine.sessions == 2
+
+
+def test_the_client_for_asyncio_is_told_so_too(start: Start) -> None:
+    endpoint = start(session_seconds=0.3)
+
+    async def program() -> None:
+        async with AsyncClient(f"localhost:{endpoint.port}") as client:
+            submitted = await client.submit("SET zone = UTC; rows 1")
+            await submitted.attach().arrow()
+            await submitted.cancel()  # forgets it
+            assert await asyncio.to_thread(ends, endpoint)
+            with pytest.raises(RemoteError, match="has ended"):
+                await client.validate("SELECT")
+            await client.validate("SELECT")
+            await client.sql("SET zone = UTC; rows 1").arrow()
+            assert await asyncio.to_thread(ends, endpoint)
+            with pytest.raises(RemoteError, match="has ended"):
+                await client.sql("SELECT; rows 1").arrow()
+            assert (await client.sql("SELECT; rows 1").arrow()).num_rows == 3
+
+    asyncio.run(program())
+
+
+def test_who_has_run_queries_alone_does_not_notice_that_the_session_is_a_new_one(
+    start: Start,
+) -> None:
+    endpoint = start(session_seconds=0.3)
+    client = endpoint.client()
+    for number in range(2):
+        list(client.sql("/* a query */ select; rows 1"))
+        assert endpoint.engine.sessions == number + 1
+        assert ends(endpoint)
+
+
+def test_who_ends_the_session_counts_on_nothing_in_it(start: Start) -> None:
+    endpoint = start()
+    client = endpoint.client(session="mine")
+    list(client.sql("SET zone = UTC; rows 1"))
+    client.close_session()
+    assert client.sql("SELECT; rows 1").arrow().num_rows == 3
+
+
+def test_a_session_that_another_client_has_opened_anew_is_not_the_one_that_was(
+    start: Start,
+) -> None:
+    endpoint = start()
+    mine, other = (endpoint.client(session="shared") for _ in range(2))
+    list(mine.sql("SET zone = UTC; rows 1"))
+    other.close_session()
+    list(other.sql("SELECT; rows 1"))
+    with pytest.raises(RemoteError, match="has ended"):
+        list(mine.sql("SELECT; rows 1"))
+
+
+@pytest.mark.parametrize(
+    ("sql", "lasts"),
+    [
+        ("SELECT 1", False),
+        ("  \n(with a AS (SELECT 1) SELECT * FROM a)", False),
+        ("/*+ a */ -- b\n INSERT INTO t VALUES (1)", False),
+        ("SET a = 1", True),
+        ("CREATE TEMP VIEW v AS SELECT 1", True),
+        ("SELECTED", True),
+        ("-- a\rSET a = 1", True),
+        ("-- a \\\nSELECT 1\nSET a = 1", True),
+        ("/* a /* b */ SELECT */ SET a = 1", True),
+        ("/* SELECT", True),
+        ("", True),
+    ],
+)
+def test_what_is_not_known_to_be_fleeting_may_last(sql: str, lasts: bool) -> None:
+    assert may_last(sql) is lasts

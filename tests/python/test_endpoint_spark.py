@@ -70,6 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Iterator[Ser
     started = ServerProcess(
         tmp_path_factory.mktemp("server"), "--allow-path", str(data), reattach_seconds=3
     )
+    is_free(started.client())  # the first query of a JVM takes seconds
     yield started
     assert started.stop() == 0, started.logs[-2000:]
 
@@ -84,11 +85,18 @@ def rows_of(answer: Any) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in answer), key=repr)
 
 
+# Seconds after which Spark's cores are to be free of what was ended: one until that has reached
+# its jobs, and what a busy machine takes for a small query.
+SOON = 5.0
+
+
 def is_free(client: Client) -> bool:
-    """Whether Spark's cores are free for a small query."""
+    """Whether Spark's cores are free for a small query; prints how soon."""
     began = time.monotonic()
     assert list(client.sql("SELECT sum(id) FROM range(0, 1000, 1, 4)")) == [(499500,)]
-    return time.monotonic() - began < 20
+    took = time.monotonic() - began
+    print(f"free after {took:.2f} s")
+    return took < SOON
 
 
 def test_values_of_every_type_are_those_of_spark_sql(client: Client, spark: SparkSession) -> None:
@@ -274,9 +282,7 @@ def test_a_deadline_ends_the_jobs_that_look_for_columns(
     with pytest.raises(RemoteError) as caught:
         getattr(server.client(timeout=2.0), ask)(f"SELECT * FROM json.`{folder}`")
     assert caught.value.status == "DEADLINE_EXCEEDED"
-    began = time.monotonic()
     assert is_free(client)
-    assert time.monotonic() - began < 5.0
 
 
 def test_a_client_that_is_killed_in_the_middle_frees_sparks_cores(

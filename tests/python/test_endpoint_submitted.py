@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import grpc
@@ -11,7 +12,8 @@ from tests.python.endpoint import Start, endpoints, until
 
 from plait._proto import plait_pb2
 from plait.client import RemoteError, Submitted
-from plait.server.callers import digest
+from plait.server import sentences
+from plait.server.callers import Caller, digest
 from plait.server.config import Token
 
 ALICE = Token("alice", digest("alice's"), ("read",))
@@ -72,6 +74,48 @@ def test_leaving_the_reader_leaves_the_operation(start: Start) -> None:
     next(cursor.batches())
     cursor.cancel()
     assert endpoint.source.cancelled.wait(1.0)
+
+
+def test_cancelling_what_has_ended_frees_the_server_of_it(start: Start) -> None:
+    endpoint = start()
+    client = endpoint.client()
+    handle = client.submit("rows 5")
+    assert ended(handle)
+    assert endpoint.counts("kept_bytes") > 0
+    request = plait_pb2.CancelRequest(session=client.session, operation=handle.id)
+    assert client._stub.Cancel(request).state == plait_pb2.OPERATION_STATE_FINISHED
+    assert (endpoint.counts("kept_bytes"), endpoint.operations) == (0, [])
+    with pytest.raises(grpc.RpcError) as caught:
+        client._stub.Cancel(request)
+    assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+
+
+def test_a_statement_that_gets_no_thread_is_refused_and_stands_in_nobodys_way(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = threading.Thread.start
+
+    def begin(thread: threading.Thread) -> None:
+        if thread.name.startswith("plait-submit-"):
+            raise RuntimeError("can't start new thread")
+        plain(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", begin)
+    endpoint = start(running=1)
+    client = endpoint.client(timeout=10)
+    with pytest.raises(RemoteError, match="has no thread left") as caught:
+        client.submit("rows 1")
+    assert (caught.value.status, caught.value.condition) == ("INTERNAL", "NOT_STARTED")
+    assert (endpoint.counts("queued"), endpoint.operations) == (0, [])
+    assert client.sql("rows 1").arrow().num_rows == 3
+
+
+def test_what_ends_in_the_queue_leaves_it_though_nobody_waits_for_its_place(start: Start) -> None:
+    endpoint = start(running=1)
+    left = endpoint.served.registry.submit(Caller("", "", ()), "s", "left")[1]
+    assert endpoint.counts("queued") == 1
+    left.stop(sentences.cancelled())
+    assert endpoint.client(timeout=10).sql("rows 1").arrow().num_rows == 3
 
 
 def test_nobody_attaches_and_nobody_asks_so_it_is_cancelled_and_forgotten(start: Start) -> None:

@@ -26,7 +26,7 @@ from plait.commands.names import Names
 from plait.commands.output import Out
 from plait.commands.place import Server
 from plait.commands.shell import Shell, SqlCompleter, history_file, names_at, prompt
-from plait.errors import PlaitError
+from plait.errors import PlaitError, RemoteError
 
 ENTER, CONTROL_C, CONTROL_D, UP = "\r", "\x03", "\x04", "\x1b[A"
 
@@ -217,6 +217,22 @@ def test_names_are_asked_for_once_until_a_statement_has_run() -> None:
 def test_a_server_that_does_not_answer_leaves_the_words_of_sql(endpoint: Endpoint) -> None:
     names = names_at(Server(endpoint.client(port=1)))
     assert names.of("SELECT") == []
+
+
+def test_a_session_whose_end_the_completion_heard_of_is_told_to_who_types(
+    terminal: Terminal,
+) -> None:
+    ended = RemoteError("It ended.", status="FAILED_PRECONDITION", condition="SESSION_ENDED")
+
+    def ask(query: str) -> list[tuple[Any, ...]]:
+        raise ended
+
+    terminal.names = Names(ask)
+    before = len(terminal.endpoint.engine.sources)
+    assert terminal.names.tables() == []
+    terminal.type("rows 1;\r", "rows 1;\r", "\\q\r")
+    assert "It ended." in terminal.errors.getvalue()
+    assert len(terminal.endpoint.engine.sources) == before + 1  # the second statement
 
 
 # The command.

@@ -145,7 +145,8 @@ class PlaitServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Cancel(self, request, context):
-        """Ends an operation and its Spark jobs. An operation that has ended already stays as it is.
+        """Ends an operation and its Spark jobs. One that has ended already is forgotten, with what is kept of its result: so a
+        client that wants no more of it frees the server. (Its id stays taken for `reattach_seconds`, see Limits.)
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -27,7 +27,6 @@ from plait.client.async_stream import AsyncStream
 from plait.client.call import GOODBYE, Parameters, of_words, options, request
 from plait.client.closing import AsyncClosing
 from plait.client.connection import Connection
-from plait.client.failure import from_rpc
 from plait.client.progress import Show
 from plait.client.tls import Tls
 from plait.errors import PlaitError, RemoteError
@@ -129,11 +128,15 @@ class AsyncClient(Connection, AsyncQuestions, AsyncClosing):
 
     async def _ask(self, question: Question[T]) -> T:
         self._calls()
-        call = getattr(self._stub, question.method)
+        metadata = (*self._metadata, *self._met.metadata)
+        call = getattr(self._stub, question.method)(
+            question.request, metadata=metadata, timeout=self._patience
+        )
         try:
-            answer = await call(question.request, metadata=self._metadata, timeout=self._patience)
+            answer = await call
+            self._met.hear(await call.initial_metadata())
         except grpc.RpcError as error:
-            raise from_rpc(error, self.address) from None
+            raise self._failed(error) from None
         return question.read(answer)
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ from plait.client.call import Parameters, call_of, of_words
 if TYPE_CHECKING:
     from plait.client.asked import Question, T
     from plait.client.async_cursor import AsyncCursor
-    from plait.client.dialogue import Request
+    from plait.client.dialogue import Met, Request
     from plait.client.statements import RemoteExplanation, Validation
     from plait.client.status import OperationStatus
     from plait.client.tables import Table
@@ -23,6 +23,7 @@ class AsyncQuestions(ABC):
     """What a `AsyncClient` can ask, over the connection that it has."""
 
     session: str
+    _met: Met
 
     async def submit(self, text: str, /, *positional: object, **named: object) -> AsyncSubmitted:
         """Start a statement that runs on by itself; `AsyncSubmitted.attach` reads its result."""
@@ -67,6 +68,7 @@ class AsyncQuestions(ABC):
         is closed.
         """
         await self._ask(asked.close_session(self.session))
+        self._met.session = ""
 
     async def catalog(
         self, pattern: str = "", *, database: str = "", catalog: str = ""

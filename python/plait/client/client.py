@@ -16,7 +16,6 @@ from plait.client.call import GOODBYE, Parameters, of_words, options, request
 from plait.client.closing import Closing
 from plait.client.connection import Connection
 from plait.client.cursor import Cursor, await_farewells
-from plait.client.failure import from_rpc
 from plait.client.progress import Show
 from plait.client.questions import Questions
 from plait.client.stream import Stream
@@ -115,11 +114,13 @@ class Client(Connection, Questions, Closing):
 
     def _ask(self, question: Question[T]) -> T:
         self._calls()
-        call = getattr(self._stub, question.method)
+        call = getattr(self._stub, question.method).with_call
+        metadata = (*self._metadata, *self._met.metadata)
         try:
-            answer = call(question.request, metadata=self._metadata, timeout=self._patience)
+            answer, told = call(question.request, metadata=metadata, timeout=self._patience)
         except grpc.RpcError as error:
-            raise from_rpc(error, self.address) from None
+            raise self._failed(error) from None
+        self._met.hear(told.initial_metadata())
         return question.read(answer)
 
     def close(self) -> None:

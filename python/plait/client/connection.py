@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from plait.client.call import PATIENCE, check, metadata
 from plait.client.dialogue import Met
+from plait.client.failure import from_rpc
 from plait.client.reading import Told
 
 if TYPE_CHECKING:
+    import grpc
+
     from plait.client.progress import Show
     from plait.client.tls import Tls
+    from plait.errors import RemoteError
 
 
 class Connection:
@@ -50,6 +54,12 @@ class Connection:
     def _calls(self) -> None:
         """Keep in mind that a call goes to the server, which may open the session."""
         self._owes_farewell = self._made_session
+
+    def _failed(self, error: grpc.RpcError) -> RemoteError:
+        """Make the error of a question that failed."""
+        made = from_rpc(error, self.address)
+        self._met.fail(made)
+        return made
 
     def _told(self, timeout: float | None) -> Told:
         """Give what a cursor is told beside its request."""

@@ -10,7 +10,8 @@
    another one, and refuses it; or the one that it was meant for does not know the operation, and
    would, had the call come since it was sent: even of one that it was told to forget it says so,
    which is final. Otherwise the error says that it may have run.
-2. What else the server itself says is final: nothing is tried again.
+2. What else the server itself says is final: nothing is tried again, but for an Attach for which
+   there was no place. The calls that broke may have them still, until the server knows.
 3. After each further attempt the pause is longer, and after the last the error stands; an answer
    begins the pauses anew.
 
@@ -51,8 +52,16 @@ UNKNOWN = (
     "it has done."
 )
 
+# How a call ends that broke on its way: the second where a server, or what stands between, has cut
+# it off. (A call that the client itself cancels is read no more.)
+CUT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+
 # The initial metadata by which a server that knows an operation tells its incarnation.
 SERVER = "plait-server"
+
+# The metadata by which it tells of a session that has settings or views, and by which the client
+# says that it counts on them.
+SESSION = "plait-session"
 
 # How gRPC begins to tell that no connection was made, so that the call is still here.
 NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
@@ -60,9 +69,33 @@ NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
 
 @dataclass
 class Met:
-    """The server that has answered a client's statements last, by its incarnation; "" for none."""
+    """Who has answered a client last: the server and its session, by their incarnations.
+
+    "" for none. ``session`` is told by a server where the session has something to lose.
+    """
 
     server: str = ""
+    session: str = ""
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What is sent with each call, so that none runs in another session without a word."""
+        return ((SESSION, self.session),) if self.session else ()
+
+    def hear(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> bool:
+        """Take in the initial metadata of an answer; whether a server has told of itself."""
+        has_told = False
+        for name, value in metadata or ():  # what grpc.aio gives has keys, and is no mapping
+            if name == SERVER:
+                self.server, has_told = str(value), True
+            elif name == SESSION:
+                self.session = str(value)
+        return has_told
+
+    def fail(self, error: RemoteError) -> None:
+        """Take in an error: who knows that a session has ended may begin another."""
+        if error.condition == "SESSION_ENDED":
+            self.session = ""
 
 
 class Dialogue:
@@ -79,6 +112,7 @@ class Dialogue:
         ``met`` is read and kept up to date; it is that of all statements of a client.
         """
         self.request = request
+        self._sent_last = request
         self.is_known = False  # to a server, as an operation
         self.schema: pa.Schema | None = None
         self.batch: pa.RecordBatch | None = None
@@ -108,16 +142,19 @@ class Dialogue:
         return None if self._end is None else max(0.001, self._end - time.monotonic())
 
     @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What is sent with a request, beside who sends it."""
+        return self._met.metadata
+
+    @property
     def farewell(self) -> plait_pb2.CancelRequest:
         """What tells the server that nothing more is asked for."""
         return plait_pb2.CancelRequest(session=self.request.session, operation=self.id)
 
     def hear(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
         """Take in the initial metadata of an answer: a server that tells of itself knows it."""
-        for name, value in metadata or ():
-            if name == SERVER:
-                self.is_known = True
-                self._met.server = str(value)
+        if self._met.hear(metadata):
+            self.is_known = True
 
     def take(self, message: plait_pb2.ExecuteResponse | plait_pb2.AttachResponse) -> None:
         """Take in what has come: ``batch`` and ``progress`` are those of this message, if any."""
@@ -147,6 +184,7 @@ class Dialogue:
         request = None if pause is None else self._next_request(error)
         if pause is None or request is None:
             raise self._failure(error) from None
+        self._sent_last = request
         return pause, request
 
     def check_whole(self) -> None:
@@ -168,8 +206,11 @@ class Dialogue:
     def _next_request(self, error: grpc.RpcError) -> Request | None:
         """Say what to send after an error; None where that is final."""
         if (detail := detail_of(error)) is not None:
+            is_attach = isinstance(self._sent_last, plait_pb2.AttachRequest)
+            if is_attach and detail.condition == "TOO_MANY_CALLS":
+                return self._sent_last
             return self._after_words(detail) if self._is_new else None
-        if error.code() != grpc.StatusCode.UNAVAILABLE:
+        if error.code() not in CUT:
             return None
         if self._is_new and not self._may_have_come and _is_not_connected(error):
             return self.request
@@ -217,6 +258,7 @@ class Dialogue:
 
     def _failure(self, error: grpc.RpcError) -> RemoteError:
         made = from_rpc(error, self._address)
+        self._met.fail(made)
         if not self.is_owner:
             return made
         if made.condition == "OPERATION_NOT_FOUND" and self.schema is not None:

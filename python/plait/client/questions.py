@@ -14,7 +14,7 @@ from plait.client.submitted import Submitted
 if TYPE_CHECKING:
     from plait.client.asked import Question, T
     from plait.client.cursor import Cursor
-    from plait.client.dialogue import Request
+    from plait.client.dialogue import Met, Request
     from plait.client.statements import RemoteExplanation, Validation
     from plait.client.status import OperationStatus
     from plait.client.tables import Table
@@ -24,6 +24,7 @@ class Questions(ABC):
     """What a `Client` can ask, over the connection that it has."""
 
     session: str
+    _met: Met
 
     def submit(self, text: str, /, *positional: object, **named: object) -> Submitted:
         """Start a statement that runs on by itself; its result is read by `Submitted.attach`."""
@@ -66,6 +67,7 @@ class Questions(ABC):
         is closed.
         """
         self._ask(asked.close_session(self.session))
+        self._met.session = ""
 
     def catalog(self, pattern: str = "", *, database: str = "", catalog: str = "") -> list[Table]:
         """Tell of the tables and views whose names are like ``pattern``, all if it is empty.

@@ -58,7 +58,8 @@ class Reading:
     def _send(self, request: Request) -> Any:
         is_new = isinstance(request, plait_pb2.ExecuteRequest)
         call = self._stub.Execute if is_new else self._stub.Attach
-        return call(request, metadata=self._metadata, timeout=self._dialogue.seconds_left)
+        metadata = (*self._metadata, *self._dialogue.metadata)
+        return call(request, metadata=metadata, timeout=self._dialogue.seconds_left)
 
     def _send_again(self, request: Request) -> None:
         """Send what comes next, unless the cursor or its client was closed since the last call."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from plait.errors import PlaitError
+from plait.errors import PlaitError, RemoteError
 from plait.sql import quote
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
@@ -24,6 +24,7 @@ class Names:
         self._ask = ask
         self._tables: list[str] | None = None
         self._columns: dict[str, list[str]] = {}
+        self._ended: RemoteError | None = None
 
     def of(self, text: str) -> list[str]:
         """Give all tables, and the columns of those that ``text`` speaks of.
@@ -47,6 +48,15 @@ class Names:
             self._tables = [str(row[1]) for row in self._asked("SHOW TABLES")]
         return self._tables
 
+    def check(self) -> None:
+        """Raise that the session has ended, if a question here was the first to hear it.
+
+        The server says so once, to whoever asks: not to people who type, if to their completion.
+        """
+        ended, self._ended = self._ended, None
+        if ended is not None:
+            raise ended
+
     def forget(self) -> None:
         """Ask anew: a statement has run, and may have changed them."""
         self._tables = None
@@ -61,5 +71,7 @@ class Names:
     def _asked(self, query: str) -> list[tuple[Any, ...]]:
         try:
             return self._ask(query)
-        except PlaitError:
+        except PlaitError as error:
+            if isinstance(error, RemoteError) and error.condition == "SESSION_ENDED":
+                self._ended = error
             return []

@@ -104,6 +104,8 @@ class Shell:
         began = time.monotonic()
         self._out.results = 0
         try:
+            if self._names is not None:
+                self._names.check()
             if run(self._where, text, {}, self.format, self._out) is None:
                 self._say("done")
             if self.timing:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import grpc
@@ -33,6 +34,10 @@ FAR_AWAY = 10 * 365 * 24 * 3600.0
 # The initial metadata by which a server tells its incarnation.
 SERVER = "plait-server"
 
+# The metadata by which it tells which session the statement runs in, if that may have settings or
+# views to lose; and by which a client says which one it counts on.
+SESSION = "plait-session"
+
 
 class Call:
     """One call: its failures become gRPC statuses, in this place alone."""
@@ -54,10 +59,15 @@ class Call:
         if not self._context.add_callback(react):
             react()
 
-    def say_who(self) -> None:
-        """Tell the client at once which server has taken the call up, and that it has."""
+    def cut(self) -> None:
+        """End it from another thread than its own, without a word."""
+        self._context.cancel()
+
+    def say_who(self, session: str = "") -> None:
+        """Tell the client at once which server has taken the call up, and in which session."""
+        told = ((SERVER, self._incarnation), *(((SESSION, session),) if session else ()))
         with suppress(grpc.RpcError):  # the client has gone
-            self._context.send_initial_metadata(((SERVER, self._incarnation),))
+            self._context.send_initial_metadata(told)
 
     @property
     def is_over(self) -> bool:
@@ -114,7 +124,8 @@ class Calls:
     def _caller(self, context: grpc.ServicerContext) -> Caller:
         metadata = {name: str(value) for name, value in context.invocation_metadata()}
         nobody = _by_certificate(context, self._config.server.scopes)
-        return identify(metadata.get("authorization"), self._config.tokens, nobody)
+        caller = identify(metadata.get("authorization"), self._config.tokens, nobody)
+        return replace(caller, counts_on=metadata.get(SESSION, ""))
 
     def _statement(self, caller: Caller, operation: str, request: WithStatement) -> Statement:
         named, positional = parameters(request)

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 class Caller:
     """Someone whose sessions and operations are seen by nobody else, and what they may do.
 
-    ``key`` tells callers apart, ``name`` is for logs.
+    ``key`` tells callers apart, ``name`` is for logs. ``counts_on`` is the incarnation of the
+    session that a call of theirs was told of, and is to run in; "" for any.
     """
 
     key: str
     name: str
     scopes: tuple[str, ...]
+    counts_on: str = ""
 
 
 def digest(token: str) -> str:

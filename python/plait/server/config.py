@@ -58,7 +58,8 @@ class Server:
 
     Seconds: ``queue_seconds`` (of waiting for a place), ``reattach_seconds`` (for which an
     operation whose client has gone waits for Attach), ``submitted_seconds`` (for which a submitted
-    one waits for Attach or Status), ``session_seconds`` (after which an idle session ends),
+    one waits for Attach or Status), ``unread_seconds`` (for which rows wait for a client that is
+    there), ``session_seconds`` (after which an idle session ends),
     ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
     ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
     ``message_bytes`` (of a gRPC message), ``prepared_bytes`` (of a session's prepared text).
@@ -89,6 +90,7 @@ class Server:
     prepared_bytes: int = 4 << 20
     reattach_seconds: float = 30.0
     submitted_seconds: float = 3600.0
+    unread_seconds: float = 1800.0
     session_seconds: float = 1800.0
     drain_seconds: float = 30.0
     batch_bytes: int = 1 << 20

@@ -12,7 +12,7 @@
 | unauthenticated | UNAUTHENTICATED | no token, or one that the server does not know |
 | missing | NOT_FOUND | there is no such operation |
 | exists | ALREADY_EXISTS | there is one of that id already |
-| other | FAILED_PRECONDITION | the request is meant for another server |
+| other | FAILED_PRECONDITION | the request is meant for another server or session than there is |
 | behind | OUT_OF_RANGE | the batch that is asked for is not kept any more |
 | displaced | ABORTED | another call reads the operation now |
 | ending | UNAVAILABLE | the server is shutting down |

@@ -11,6 +11,8 @@
    does not say for what is cut off. Reflection has a few, for a short time, and asks for the token
    unless `open_reflection` is set. Any other call is UNIMPLEMENTED, and not read.
 3. Bytes that are no message of the call are the caller's mistake, and not an error of the server's.
+4. A call has a place of the service as soon as its headers have come. One whose message does not
+   come within REQUEST_SECONDS is cut off, so that who sends headers alone keeps nobody out.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import grpc
@@ -29,6 +30,7 @@ from grpc_status import rpc_status
 
 from plait.server import messages, sentences
 from plait.server.callers import Caller, identify
+from plait.server.clock import Clock
 from plait.server.failure import Failure
 from plait.server.failure import request as wrong
 
@@ -49,6 +51,9 @@ REFLECTION_SECONDS = 20.0
 CHECKS = 8
 CHECK_SECONDS = 5.0
 WATCHERS = 64
+
+# Seconds for which the message of a call may be on its way: of the largest, on a slow line.
+REQUEST_SECONDS = 30.0
 
 # Threads that turn calls away, and calls that may wait for that.
 PORTERS = 2
@@ -111,6 +116,7 @@ class Gate(grpc.ServerInterceptor):
         self._checkers = Places(CHECKS, "health")
         self._watchers = Places(WATCHERS, "watch")
         self._porters = Places(PORTERS, "porter")
+        self._clock = Clock()
         self._strict: dict[str, Any] = {}
 
     def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
@@ -131,7 +137,7 @@ class Gate(grpc.ServerInterceptor):
         if places.is_full:
             return self._turning_away(sentences.too_many_calls(places.count))
         if places is self._reflections:
-            return _on(places, _within(REFLECTION_SECONDS, handler.stream_stream), handler)
+            return _on(places, self._within(REFLECTION_SECONDS, handler.stream_stream), handler)
         return self._strictly(method, handler)
 
     def _identify(self, metadata: Any) -> None:
@@ -159,11 +165,7 @@ class Gate(grpc.ServerInterceptor):
             return self._turning_away(sentences.too_many_calls(places.count))
 
         def ask(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
-            with _clock(CHECK_SECONDS, context):
-                request = next(requests, None)
-            if request is None:
-                self._abort(context, wrong("The call has no message."))
-            yield from answer(request, context)
+            yield from answer(self._message(CHECK_SECONDS, requests, context), context)
 
         return _on(places, ask, handler)
 
@@ -188,9 +190,15 @@ class Gate(grpc.ServerInterceptor):
         return self._strict[method]
 
     def _strict_handler(self, handler: Any) -> Any:
+        """Make a handler that reads by itself, and answers as the service's own does.
+
+        gRPC would wait for the message of a call, in one of the places, for as long as the client
+        likes.
+        """
         behaviour = handler.unary_stream or handler.unary_unary
 
-        def strict(payload: bytes, context: grpc.ServicerContext) -> Any:
+        def strict(requests: Iterator[bytes], context: grpc.ServicerContext) -> Any:
+            payload = self._message(REQUEST_SECONDS, requests, context)
             try:
                 request = handler.request_deserializer(payload)
             except DecodeError:
@@ -198,33 +206,30 @@ class Gate(grpc.ServerInterceptor):
             return behaviour(request, context)
 
         make: Any = (
-            grpc.unary_stream_rpc_method_handler
+            grpc.stream_stream_rpc_method_handler
             if handler.unary_stream
-            else grpc.unary_unary_rpc_method_handler
+            else grpc.stream_unary_rpc_method_handler
         )
         return make(strict, response_serializer=handler.response_serializer)
 
+    def _message(
+        self, seconds: float, requests: Iterator[Any], context: grpc.ServicerContext
+    ) -> Any:
+        """Wait so long for the one message of a call."""
+        with self._clock.within(seconds, context):
+            request = next(requests, None)
+        if request is None:
+            self._abort(context, wrong("The call has no message."))
+        return request
 
-@contextmanager
-def _clock(seconds: float, context: grpc.ServicerContext) -> Iterator[None]:
-    """End a call that takes longer: its client waits, or does not say what it wants."""
-    clock = threading.Timer(seconds, context.cancel)
-    clock.name, clock.daemon = "plait-clock", True
-    clock.start()
-    try:
-        yield
-    finally:
-        clock.cancel()
+    def _within(
+        self, seconds: float, behaviour: Callable[[Any, Any], Iterator[Any]]
+    ) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
+        def run(requests: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+            with self._clock.within(seconds, context):
+                yield from behaviour(requests, context)
 
-
-def _within(
-    seconds: float, behaviour: Callable[[Any, Any], Iterator[Any]]
-) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
-    def run(requests: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        with _clock(seconds, context):
-            yield from behaviour(requests, context)
-
-    return run
+        return run
 
 
 def _on(places: Places, behaviour: Callable[[Any, Any], Any], handler: Any) -> Any:

@@ -8,7 +8,8 @@
    the JVM stops making them: a reader who is slow, or away, makes the server hold no more.
 2. Batches that were handed out are kept, up to ``replay_bytes``, the newest in any case: a reader
    whose connection broke takes up at the offset it has not seen.
-3. There is one reader at a time; a new one displaces the old one.
+3. There is one reader at a time; a new one displaces the old one. One that has taken nothing for
+   STILL seconds, though the pump stands for it, is as good as away: `is_parked`.
 4. What ends first decides: the result's last frame, a failure, or `stop`. A failure of the
    statement comes after the rows before it, one by `stop` at once. Afterwards nothing changes but
    that the batches are dropped by `forget`.
@@ -31,6 +32,9 @@ from plait.server.frames import Columns, Ended, Failed, Frame, Progressed, Rows
 from plait.server.items import Batch, Finished, Item, Room, Snapshot, Source, State, Terms, Way
 
 log = logging.getLogger("plait.server")
+
+# Seconds after which a reader who takes nothing is no longer one who is just slow.
+STILL = 5.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,9 @@ class Operation:
         self._progress: Progressed | None = None
         self._end: Finished | Failure | None = None
         self._reader = 0  # the number of the reader
+        # When the reader got what it has; None where it waits for more, and where there is none.
+        self._given: float | None = None
+        self._cut: Callable[[], None] = _nothing  # ends the reader's call
 
     @property
     def state(self) -> State:
@@ -93,9 +100,16 @@ class Operation:
 
     @property
     def is_parked(self) -> bool:
-        """Whether it waits for a reader, and there is none."""
+        """Whether it waits for a reader, and there is none, or one who does not read."""
         is_full = self._waiting_bytes >= self._room.ahead_bytes
-        return is_full and self.detached_since is not None
+        return is_full and (self.detached_since is not None or self.unread_seconds >= STILL)
+
+    @property
+    def unread_seconds(self) -> float:
+        """For how long there has been more for the reader than what it has, and it took nothing."""
+        given = self._given
+        has_more = self._handed < self._next or self._end is not None
+        return time.monotonic() - given if given is not None and has_more else 0.0
 
     def status(self) -> Snapshot:
         """Tell where it is."""
@@ -158,16 +172,22 @@ class Operation:
             self._batches.clear()
             self._bytes = self._waiting_bytes = 0
 
-    def read(self, offset: int = 0) -> Reading:
+    def cut(self) -> None:
+        """End the call of a reader who does not read; who attaches may go on."""
+        self._cut()
+
+    def read(self, offset: int = 0, cut: Callable[[], None] | None = None) -> Reading:
         """Begin to read: the schema, the batches from ``offset`` on, and the end.
 
-        Displaces the reader before; one who asks for what is not kept displaces nobody.
+        Displaces the reader before; one who asks for what is not kept displaces nobody. ``cut``
+        ends the reader's call.
         """
         with self._changed:
             self._rewind(offset)
             self._reader += 1
             reader = self._reader
-            self.detached_since = None
+            self.detached_since = self._given = None
+            self._cut = cut or _nothing
             self._changed.notify_all()
         return Reading(self, reader)
 
@@ -177,6 +197,7 @@ class Operation:
             if reader == self._reader:
                 self._reader += 1
                 self.detached_since = time.monotonic()
+                self._given, self._cut = None, _nothing
                 self._changed.notify_all()
 
     def items(self, reader: int) -> Iterator[Item]:
@@ -187,9 +208,11 @@ class Operation:
             # Invariant: the reader has seen all batches below _handed that it asked for.
             while True:
                 with self._changed:
+                    self._note(reader, None)
                     while not self._news(reader, told_columns, progress):
                         self._changed.wait()
                     item = self._take(reader, told_columns, progress)
+                    self._note(reader, time.monotonic())
                 if isinstance(item, Failure):
                     raise item
                 told_columns = told_columns or isinstance(item, Columns)
@@ -199,6 +222,10 @@ class Operation:
                     return
         finally:
             self.leave(reader)
+
+    def _note(self, reader: int, given: float | None) -> None:
+        if reader == self._reader:
+            self._given = given
 
     def _news(self, reader: int, told_columns: bool, progress: Progressed | None) -> bool:
         return (
@@ -269,13 +296,19 @@ class Operation:
                     if not self._took(frame):
                         break
         except (OSError, ValueError, PlaitError) as error:
-            failure = Failure("internal", "RESULT_BROKEN", f"The result broke off: {error}")
-            with self._changed:
-                stopped = self._end is not None
-                if not stopped:
-                    self._finish(failure)
+            self._break_off(f"The result broke off: {error}")
+        except Exception:
+            # Whatever it was: an operation that nobody feeds any more would be read for ever.
+            log.exception("the result of the operation %s broke off", self.name)
+            self._break_off("The result broke off; the server's log tells why. Please report it.")
+
+    def _break_off(self, message: str) -> None:
+        with self._changed:
+            stopped = self._end is not None
             if not stopped:
-                self._when_ended(self)
+                self._finish(Failure("internal", "RESULT_BROKEN", message))
+        if not stopped:
+            self._when_ended(self)
 
     def _took(self, frame: Frame) -> bool:
         """Take a frame in, and wait until there is room for another; False where none comes."""
@@ -317,6 +350,10 @@ class Operation:
             cancelled = end.kind in ("cancelled", "deadline", "ending")
             self._state = State.CANCELLED if cancelled else State.FAILED
         self._changed.notify_all()
+
+
+def _nothing() -> None:
+    """End no call: there is none."""
 
 
 def _too_large(size: int, most: int) -> dict[str, Any]:

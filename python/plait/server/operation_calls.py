@@ -56,9 +56,9 @@ class OperationCalls(Calls):
         spark, operation = self._registry.create(
             caller, session, statement.operation, call.deadline
         )
-        reading = operation.read()
+        reading = operation.read(cut=call.cut)
         call.when_gone(lambda: _let_go(operation, reading, reattachable))
-        call.say_who()
+        call.say_who(self._registry.note(caller, session, statement.sql))
         _log("execute", caller, session, operation)
         try:
             if self._registry.wait_for_place(operation):
@@ -79,13 +79,21 @@ class OperationCalls(Calls):
             call.operation = messages.new_name("operation", request.operation)
             statement = self._runnable(caller, call.operation, request)
             spark, operation = self._registry.submit(caller, session, call.operation)
+            call.say_who(self._registry.note(caller, session, statement.sql))
             _log("submit", caller, session, operation)
-            threading.Thread(
+            thread = threading.Thread(
                 target=self._start_later,
                 args=(spark, statement, operation),
                 name=f"plait-submit-{operation.name}",
                 daemon=True,
-            ).start()
+            )
+            try:
+                thread.start()
+            except RuntimeError:
+                failure = _not_started("The server has no thread left: try again later.")
+                operation.stop(failure)
+                self._registry.forget(caller, session, operation)
+                raise failure from None
             return plait_pb2.SubmitResponse(operation=operation.name)
 
     def _start_later(self, spark: Any, statement: Statement, operation: Operation) -> None:
@@ -99,7 +107,7 @@ class OperationCalls(Calls):
         try:
             operation.start(self._engine.start(spark, statement))
         except Exception:
-            operation.stop(Failure("internal", "NOT_STARTED", "Spark did not take the statement."))
+            operation.stop(_not_started("Spark did not take the statement."))
             raise
 
     def _runnable(self, caller: Caller, operation: str, request: Runnable) -> Statement:
@@ -121,7 +129,7 @@ class OperationCalls(Calls):
         """Take up the stream of an operation again."""
         with self._call(context, "Attach") as call:
             operation = self._find(call, self._caller(context), request)
-            reading = operation.read(request.next_offset)
+            reading = operation.read(request.next_offset, call.cut)
             call.when_gone(reading.close)
             call.say_who()
             for response in self._responses(reading, operation):
@@ -183,6 +191,10 @@ class OperationCalls(Calls):
 
 def _log(what: str, caller: Caller, session: str, operation: Operation) -> None:
     log.info(what, extra={"caller": caller.name, "session": session, "operation": operation.name})
+
+
+def _not_started(message: str) -> Failure:
+    return Failure("internal", "NOT_STARTED", message)
 
 
 def _let_go(operation: Operation, reading: Reading, reattachable: bool) -> None:

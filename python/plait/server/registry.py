@@ -5,14 +5,18 @@
    ``queued`` of them and each at most ``queue_seconds``. One that waits for a reader who is not
    there takes nobody's place, nor does it wait for one when its reader comes. Of those whose
    clients have gone at most ``parked`` wait so, and ``caller_parked`` of one caller: where there
-   are more, the one that has waited longest is cancelled.
+   are more, the one that has waited longest is cancelled. So it is where a client is there and
+   takes nothing, but that these keep their places where there are more.
 2. An operation that nobody reads ends after ``reattach_seconds``, a submitted one after
-   ``submitted_seconds``; what has ended is forgotten then. Where more than KEPT_BYTES of ended
+   ``submitted_seconds``; what has ended is forgotten then. One whose reader takes nothing of what
+   waits ends after ``unread_seconds``; a call that takes nothing of one that has ended is cut off
+   after ``reattach_seconds`` more, for it has a thread. Where more than KEPT_BYTES of ended
    results are held, the rows of the oldest go earlier. Of what is forgotten earlier, by Cancel or
    with its session, the name is kept so long, see `Forgotten`: it does not begin again.
 3. A session that has had nothing to do for ``session_seconds`` ends. There are at most
    ``sessions``, and ``caller_sessions`` of one caller: a new one takes the place of the one that
-   has been idle longest.
+   has been idle longest. Who has been told of a session, for it has settings or views, is told of
+   its end too: none of its name is opened in silence.
 4. A caller finds only operations, sessions and prepared statements of their own; names of two
    callers may be the same. A caller has at most ``submitted`` submitted operations that have not
    ended, and as many that have; a session has at most ``prepared`` prepared statements.
@@ -168,6 +172,14 @@ class Registry(Generic[S]):
             with self._changed:
                 found.calls -= 1
 
+    def note(self, caller: Caller, session: str, sql: str) -> str:
+        """Keep in mind that a statement runs there; gives which session the caller may count on.
+
+        That is "" as long as it has nothing to lose: then another one of its name does as well.
+        """
+        with self._changed:
+            return self._sessions.note(caller, session, sql)
+
     def close_session(self, caller: Caller, session: str) -> None:
         """End a session, and cancel what runs in it, but for what was submitted."""
         with self._changed:
@@ -285,6 +297,7 @@ class Registry(Generic[S]):
     def _ended(self, operation: Operation) -> None:
         self.tally.ended(operation.snapshot(), time.monotonic() - operation.began)
         with self._changed:
+            self._leave_queue(operation)  # who waited for its place may be gone
             self._changed.notify_all()
 
     def _refuse_if_closing(self) -> None:
@@ -348,9 +361,12 @@ class Registry(Generic[S]):
             if self._queue:  # a place may be free: who waits for a reader gives theirs away
                 self._changed.notify_all()
             late = self._over_time()
+            stuck = self._stuck()
             self._drop_ended()
         for operation, failure in late:
             operation.stop(failure)
+        for operation in stuck:
+            operation.cut()
         with self._changed:
             self._sessions.drop_idle()
         self._close_dropped()
@@ -364,7 +380,19 @@ class Registry(Generic[S]):
                 late.append((operation, sentences.past_deadline()))
             elif since is not None and now - since >= terms.patience:
                 late.append((operation, sentences.left_alone(terms)))
+            elif 0 < self._limits.unread_seconds <= operation.unread_seconds:
+                late.append((operation, sentences.unread(self._limits)))
         return late + self._over_parked()
+
+    def _stuck(self) -> list[Operation]:
+        """Give those that have ended and whose reader does not take the rest, nor the reason."""
+        most = self._limits.unread_seconds
+        return [
+            operation
+            for operation in self._sessions.operations()
+            if operation.state.is_end
+            and 0 < most <= operation.unread_seconds - self._limits.reattach_seconds
+        ]
 
     def _over_parked(self) -> list[tuple[Operation, Failure]]:
         """Give those that wait for clients who have gone, and are too many: the oldest."""

@@ -38,6 +38,18 @@ def other_server() -> Failure:
     )
 
 
+def session_ended(session: str) -> Failure:
+    """Say that the settings that the caller counts on are gone."""
+    return Failure(
+        "other",
+        "SESSION_ENDED",
+        f"The session {session!r} has ended: it was idle for too long, had to give way to a new "
+        "one, was closed, or the server was restarted. Its settings, temporary views, variables "
+        "and prepared statements are gone, and nothing was run. The next call begins a new "
+        "session: set up there what you need.",
+    )
+
+
 def operation_exists(operation: str) -> Failure:
     """Say that the id is taken."""
     return Failure(
@@ -153,6 +165,17 @@ def too_many_parked() -> Failure:
         "TOO_MANY_PARKED",
         "The operation was cancelled: its client went, and results that wait for such clients are "
         "more than the server holds; this one had waited longest.",
+    )
+
+
+def unread(limits: Server) -> Failure:
+    """Say that its reader took nothing for too long."""
+    return Failure(
+        "limit",
+        "RESULT_NOT_READ",
+        "The operation was ended: batches of its result waited for its client, which took none "
+        f"for {limits.unread_seconds:g} seconds, the server's limit. Run it again and read it to "
+        "the end, or submit it, and read it when there is time; cancel what is not wanted.",
     )
 
 

@@ -7,8 +7,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
+from uuid import uuid4
 
 from plait.server import sentences
+from plait.server.lasting import may_last
 
 if TYPE_CHECKING:
     from plait.server.callers import Caller
@@ -23,7 +25,8 @@ class Session(Generic[S]):
     """A caller's session: Spark's, when it was last used, and what it holds, by name.
 
     ``calls`` counts those that look at statements in it now. One that is ``leaving`` ends as soon
-    as it is idle.
+    as it is idle. ``incarnation`` tells it from others of its name, ``lasts`` whether it may have
+    settings, views or variables.
     """
 
     spark: S
@@ -32,6 +35,8 @@ class Session(Generic[S]):
     prepared: dict[str, str] = field(default_factory=dict)
     calls: int = 0
     leaving: bool = False
+    lasts: bool = False
+    incarnation: str = field(default_factory=lambda: uuid4().hex)
 
     @property
     def is_idle(self) -> bool:
@@ -58,9 +63,12 @@ class Sessions(Generic[S]):
         """Give a session that is used now; a new one is of ``spark``, None where that is missing.
 
         Where it is one too many, the one that has been idle longest goes: of this caller if there
-        is any, else of all.
+        is any, else of all. Refused is a caller who counts on another one than there is.
         """
         key = (caller.key, name)
+        there = self._sessions.get(key)
+        if caller.counts_on and (there is None or there.incarnation != caller.counts_on):
+            raise sentences.session_ended(name)
         if key not in self._sessions:
             self._make_room(caller)
             if spark is None:
@@ -106,6 +114,14 @@ class Sessions(Generic[S]):
     def find(self, caller: Caller, name: str) -> Session[S] | None:
         """Give a session, if it is open."""
         return self._sessions.get((caller.key, name))
+
+    def note(self, caller: Caller, name: str, sql: str) -> str:
+        """Keep in mind what a statement may leave; gives what the caller may count on, or ""."""
+        found = self.find(caller, name)
+        if found is None:
+            return ""
+        found.lasts = found.lasts or may_last(sql)
+        return found.incarnation if found.lasts else ""
 
     def operations(self) -> list[Operation]:
         """Give all operations of all callers."""
