@@ -14,6 +14,7 @@ length that its settings say.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -139,10 +140,10 @@ class Observed(ServerProcess):
 
 def jvm_of(server: int) -> int:
     """Give the number of the JVM's process, a child of the server's."""
-    tasks = Path(f"/proc/{server}/task")
-    children = [
-        child for task in tasks.iterdir() for child in (task / "children").read_text().split()
-    ]
+    children: list[str] = []
+    for task in Path(f"/proc/{server}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended
+            children += (task / "children").read_text().split()
     [jvm] = [int(child) for child in children if "java" in Path(f"/proc/{child}/comm").read_text()]
     return jvm
 

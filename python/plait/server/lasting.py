@@ -12,9 +12,20 @@ from __future__ import annotations
 
 import re
 
-# What rows are read or written by; none of it leaves anything in a session.
+# What reads and writes rows, and what changes the catalog, which all sessions share.
 FLEETING = frozenset(
-    ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "INSERT")
+    (
+        *("SELECT", "WITH", "VALUES", "TABLE", "FROM", "SHOW", "DESCRIBE", "DESC", "EXPLAIN"),
+        *("INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE"),
+        *("ALTER", "DROP", "ANALYZE", "REFRESH", "MSCK"),
+    )
+)
+
+# Of what CREATE makes, that which is not a session's own: no TEMPORARY view, variable or function.
+SHARED = re.compile(
+    r"\s+(?:OR\s+REPLACE\s+)?"
+    r"(?:TABLE|STREAMING|MATERIALIZED|VIEW|SCHEMA|DATABASE|NAMESPACE)\s",
+    re.IGNORECASE,
 )
 
 # Spaces, brackets and comments. Of comments those alone that end where they seem to: Spark takes
@@ -31,4 +42,9 @@ def may_last(sql: str) -> bool:
     """
     before = BEFORE.match(sql)
     word = WORD.match(sql, before.end() if before else 0)
-    return word is None or word[0].upper() not in FLEETING
+    if word is None:
+        return True
+    first = word[0].upper()
+    if first == "CREATE":
+        return SHARED.match(sql, word.end()) is None
+    return first not in FLEETING
