@@ -121,12 +121,15 @@ def arrow(df: DataFrame) -> tuple[Any, Iterator[Any]]:
     return schema, batches()
 
 
-def failure(spark: SparkSession, error: Exception) -> dict[str, Any] | None:
-    """Return what an error of the JVM's says, as the endpoint tells it; None if it is none."""
+def failure(spark: SparkSession, error: Exception, statement: str) -> dict[str, Any] | None:
+    """Return what an error of the JVM's says, as the endpoint tells it; None if it is none.
+
+    Its position is one in ``statement``.
+    """
     thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if thrown is None:
         return None
     package = spark._jvm.plait.spark.result  # type: ignore[union-attr]
     kept = getattr(getattr(package, "StackTrace$Kept$"), "MODULE$")
-    told: dict[str, Any] = json.loads(str(package.Failure.json(thrown, kept)))
+    told: dict[str, Any] = json.loads(str(package.Failure.json(thrown, kept, statement)))
     return told

@@ -98,7 +98,14 @@ class LocalResult:
             pass
         except Exception as error:
             with suppress(_Cancelled):
-                self._put(failure(self._spark, error))
+                self._put(self._told(error, text))
+
+    def _told(self, error: Exception, text: str) -> Exception:
+        """Give what is put in any case, for who reads waits for it."""
+        try:
+            return failure(self._spark, error, text)
+        except Exception:
+            return error
 
     def _put(self, item: Any) -> None:
         while not self._cancelled.is_set():
@@ -131,7 +138,7 @@ class Local:
         except PlaitError:
             raise
         except Exception as error:
-            raise failure(self._spark, error) from None
+            raise failure(self._spark, error, text) from None
 
     def close(self) -> None:
         """Stop Spark."""
@@ -139,9 +146,9 @@ class Local:
             self._spark.stop()
 
 
-def failure(spark: SparkSession, error: Exception) -> Exception:
+def failure(spark: SparkSession, error: Exception, statement: str) -> Exception:
     """Make an error of Plait's of one of Spark's; others stay what they are."""
-    told = _jvm.failure(spark, error)
+    told = _jvm.failure(spark, error, statement)
     if told is None:
         is_sparks = type(error).__module__.startswith("pyspark.")
         return StatementFailed(str(error), None) if is_sparks else error

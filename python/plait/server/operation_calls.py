@@ -107,6 +107,8 @@ class OperationCalls(Calls):
         try:
             operation.start(self._engine.start(spark, statement))
         except Exception:
+            if operation.state.is_end:  # its session has been closed meanwhile
+                return
             operation.stop(_not_started("Spark did not take the statement."))
             raise
 
