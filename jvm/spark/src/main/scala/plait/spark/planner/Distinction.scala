@@ -2,6 +2,7 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types._
 
@@ -22,15 +23,16 @@ object Distinction {
 
   def all(columns: Seq[Attribute]): Seq[SortOrder] = columns.flatMap(of)
 
-  /** A user's own order by such a text has a cast that is the user's. */
-  def isOne(order: SortOrder): Boolean = order.child match {
-    case ImplicitCast(column: Attribute) => target(column.dataType).contains(order.dataType)
-    case _ => false
-  }
+  /** It is no order of the user's by such a text. */
+  def isOne(order: SortOrder): Boolean = order.child.getTagValue(Ours).isDefined
+
+  private val Ours = TreeNodeTag[Unit]("plait.distinction")
 
   private def of(column: Attribute): Option[SortOrder] =
     target(column.dataType).filter(Cast.canCast(column.dataType, _)).map { to =>
-      SortOrder(Cast(column, to, Some("UTC")), Ascending)
+      val image = Cast(column, to, Some("UTC"))
+      image.setTagValue(Ours, ())
+      SortOrder(image, Ascending)
     }
 
   private def target(dataType: DataType): Option[DataType] =

@@ -22,6 +22,8 @@ import plait.{BySide, Side}
   * key or match NULL       both            right          left      stays
   * key = constant          to the other side, where ON may be filtered there
   * }}}
+  *
+  * What may throw (`raise_error`, `sequence`) stays, as in Spark's joins: a row that picks nothing is not asked.
   */
 object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -110,7 +112,7 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def isOf(conjunct: Expression, side: LogicalPlan): Boolean =
-    conjunct.deterministic && conjunct.references.nonEmpty &&
+    conjunct.deterministic && !conjunct.throwable && conjunct.references.nonEmpty &&
       conjunct.references.subsetOf(side.outputSet)
 
   private def filtered(plan: LogicalPlan, conjuncts: Seq[Expression]): LogicalPlan =

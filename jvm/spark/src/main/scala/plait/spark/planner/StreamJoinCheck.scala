@@ -6,6 +6,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.optimizer.{
   ConstantFolding,
+  PushDownPredicates,
   ReplaceExpressions,
   RewriteWithExpression
 }
@@ -40,7 +41,9 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     case write: WriteToStream =>
       TimeOfBatch.check(write.inputQuery)
       checkBounded(write.inputQuery)
-      checkAll(ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery))))
+      val known = ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery)))
+      // What is said of an INNER join in WHERE is said of it in ON.
+      checkAll(PushDownPredicates(known))
     case _ => ()
   }
 

@@ -56,10 +56,7 @@ final private class Inquiry(context: SparkContext, tag: String) {
 
   def cancel(): Unit = {
     isCancelled = true
-    if (!context.isStopped) {
-      context.cancelJobsWithTag(tag)
-      context.cancelJobGroupAndFutureJobs(tag)
-    }
+    CancelledJobs.cancel(context, tag)
     synchronized(if (!isOver) thread.interrupt())
   }
 

@@ -62,14 +62,10 @@ final class Operation(
     thread.foreach(_.interrupt())
   }
 
-  /** Also those that a thread of Spark's is about to submit: adaptive execution does so beside this thread, which
-    * may be interrupted before. Not of a statement that has ended well: Spark remembers some groups only, and it would
-    * push one out that was cancelled.
-    */
-  private def cancelJobs(): Unit = if (!context.isStopped) {
-    context.cancelJobsWithTag(tag)
-    if (!hasEnded) context.cancelJobGroupAndFutureJobs(tag)
-  }
+  /** Of a statement that has ended well nothing is to come. */
+  private def cancelJobs(): Unit =
+    if (!hasEnded) CancelledJobs.cancel(context, tag)
+    else if (!context.isStopped) context.cancelJobsWithTag(tag)
 
   private def write(writer: FrameWriter): Unit = {
     val progress = new Progress(context, tag, writer)

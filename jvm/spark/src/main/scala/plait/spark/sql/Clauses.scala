@@ -77,7 +77,7 @@ final class Clauses {
     for {
       close <- tokens.closing(at + 1)
       join <- tokens.before(at, SqlBaseParser.JOIN)
-      words = tokens.runBefore(join, Clauses.JoinWords)
+      words = joinWords(tokens, join)
       asOf <- words.find(tokens.typeAt(_) == SqlBaseParser.ASOF)
     } yield {
       val start = (words.filter(_ != asOf) :+ join).head
@@ -94,6 +94,19 @@ final class Clauses {
       tails :+= new HiddenTail(tokens, asOf, at, close)
       tokens.all(start).getStartIndex -> clause
     }
+
+  /** The words that say which join it is, one ASOF at most: a table or an alias may be called as they are.
+    * {{{
+    * FROM left ASOF JOIN                ASOF
+    * FROM l asof LEFT ASOF JOIN         LEFT ASOF
+    * }}}
+    */
+  private def joinWords(tokens: VisibleTokens, join: Int): Seq[Int] = {
+    val run = tokens.runBefore(join, Clauses.JoinWords)
+    val words = run.dropWhile(i => i == run.head && Clauses.BeforeName(tokens.typeAt(i - 1)))
+    val asOfs = words.filter(tokens.typeAt(_) == SqlBaseParser.ASOF)
+    asOfs.dropRight(1).lastOption.fold(words)(alias => words.filter(_ > alias))
+  }
 
   /** `TABLE ( f ( ... ) )` of the SQL standard, which Spark writes `f ( ... )`. */
   private def unwrap(tokens: VisibleTokens, at: Int): Unit =
@@ -132,6 +145,12 @@ object Clauses {
   private val JoinWords = {
     import SqlBaseParser._
     Set(INNER, CROSS, LEFT, RIGHT, FULL, OUTER, SEMI, ANTI, NATURAL, ASOF)
+  }
+
+  /** What stands before the name of a table, or before an alias. */
+  private val BeforeName = {
+    import SqlBaseParser._
+    Set(FROM, JOIN, COMMA, AS, DOT, LEFT_PAREN)
   }
 
   /** May a clause of ours be in the text? Its words may stand in a literal or a name. */

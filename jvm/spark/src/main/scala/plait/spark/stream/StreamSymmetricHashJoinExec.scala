@@ -266,11 +266,16 @@ final class StreamSymmetricHashJoinExec(
     customStatefulOperatorMetrics.map(_.name).foreach { name =>
       progress.customMetrics.put(name, PeakMetric.valueOf(metrics(name)))
     }
+    // A metric of Spark's takes no negative number, and ranks may be such.
+    for ((metric, rank) <- known) progress.customMetrics.put(metric, rank)
     progress
   }
 
+  /** Where nothing is known, the beginning: of a node without a watermark Spark asks nothing, and takes that of the other
+    * inputs of the nodes above for its rows too.
+    */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    spec.outputWatermark(inputWatermarkMs)
+    Some(spec.outputWatermark(inputWatermarkMs).getOrElse(0L))
 
   override protected def doExecute(): RDD[InternalRow] = {
     StreamSymmetricHashJoinExec.checkOutputMode(spec.joinType, outputMode)
@@ -281,10 +286,7 @@ final class StreamSymmetricHashJoinExec(
     val hadoopConf =
       sparkContext.broadcast(new SerializableConfiguration(session.newHadoopConf()))
     metrics: Unit
-    for (side <- Side.both) {
-      tell(StreamMetrics.frontier(side), frontiers(side))
-      tell(StreamMetrics.bound(side), bound(side))
-    }
+    for ((metric, rank) <- known) metrics(metric).set(rank)
     val task = taskOf(
       StreamBatch(
         BySide(leftKeys, rightKeys),
@@ -326,8 +328,15 @@ final class StreamSymmetricHashJoinExec(
       }
   }
 
-  private def tell(metric: String, rank: Long): Unit =
-    if (rank != Frontier.Unknown) metrics(metric).set(rank)
+  /** What has a frontier or a bound. */
+  private def known: Seq[(String, Long)] = Side.both
+    .flatMap { side =>
+      Seq(
+        StreamMetrics.frontier(side) -> frontiers(side),
+        StreamMetrics.bound(side) -> bound(side)
+      )
+    }
+    .filter(_._2 != Frontier.Unknown)
 
   private def taskOf(batch: StreamBatch): StreamTask = spec.asOf match {
     case Some(asOf) => new StreamAsOfTask(spec.joinType, asOf, batch)
