@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,15 +19,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from plait.server import sentences
+from plait.server.lookout import TICK, Lookout
 
 if TYPE_CHECKING:
     from plait.server.call import Call
     from plait.server.config import Server
-
-log = logging.getLogger("plait.server")
-
-# Seconds between two looks for calls that nobody waits for any more.
-TICK = 0.2
 
 
 class Desks:
@@ -39,24 +34,16 @@ class Desks:
         self._limits = limits
         self._cancel = cancel
         self._free = threading.BoundedSemaphore(limits.running)
-        self._taken: dict[str, Call] = {}
-        self._lock = threading.Lock()
-        self._is_watched = False
+        self._taken: Lookout[tuple[str, Call]] = Lookout("plait-desks", self._look)
 
     @contextmanager
     def sit(self, call: Call, number: str) -> Iterator[None]:
         """Have a desk, where the engine works under ``number``."""
         self._wait(call)
         try:
-            with self._lock:
-                self._taken[number] = call
-                if not self._is_watched:
-                    threading.Thread(target=self._watch, name="plait-desks", daemon=True).start()
-                    self._is_watched = True  # not where there was no thread to be had
-            yield
+            with self._taken.over((number, call)):
+                yield
         finally:
-            with self._lock:
-                self._taken.pop(number, None)
             self._free.release()
 
     def _wait(self, call: Call) -> None:
@@ -70,16 +57,7 @@ class Desks:
             self._free.release()
             call.refuse_if_over()
 
-    def _watch(self) -> None:
-        while True:
-            time.sleep(TICK)
-            with self._lock:
-                if not self._taken:
-                    self._is_watched = False
-                    return
-                over = [number for number, call in self._taken.items() if call.is_over]
-            for number in over:
-                try:
-                    self._cancel(number)
-                except Exception:
-                    log.exception("what nobody waits for was not cancelled")
+    def _look(self, taken: tuple[str, Call]) -> None:
+        number, call = taken
+        if call.is_over:
+            self._cancel(number)

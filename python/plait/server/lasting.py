@@ -28,10 +28,11 @@ SHARED = re.compile(
     re.IGNORECASE,
 )
 
-# Spaces, brackets and comments. Of comments those alone that end where they seem to: Spark takes
-# one within another, and goes on behind a backslash at the end of a line.
-BEFORE = re.compile(r"(?:[\s(]|--[^\r\n\\]*(?:[\r\n]|$)|/\*(?:(?!/\*|\*/).)*\*/)*", re.DOTALL)
-WORD = re.compile(r"[A-Za-z]*")
+# The first word, behind spaces, brackets and comments. Of comments those alone that end where they
+# seem to: Spark takes one within another, and goes on behind a backslash at the end of a line.
+FIRST = re.compile(
+    r"(?:[\s(]|--[^\r\n\\]*(?:[\r\n]|$)|/\*(?:(?!/\*|\*/).)*\*/)*([A-Za-z]*)", re.DOTALL
+)
 
 
 def may_last(sql: str) -> bool:
@@ -40,11 +41,8 @@ def may_last(sql: str) -> bool:
     >>> may_last("/* a */ (SELECT 1)"), may_last("/* a /* b */ SELECT 1 */ SET x = 1")
     (False, True)
     """
-    before = BEFORE.match(sql)
-    word = WORD.match(sql, before.end() if before else 0)
-    if word is None:
-        return True
-    first = word[0].upper()
-    if first == "CREATE":
-        return SHARED.match(sql, word.end()) is None
-    return first not in FLEETING
+    first = FIRST.match(sql)
+    word = first[1].upper() if first else ""
+    if first and word == "CREATE":
+        return SHARED.match(sql, first.end()) is None
+    return word not in FLEETING

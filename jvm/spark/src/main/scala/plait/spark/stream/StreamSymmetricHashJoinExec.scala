@@ -328,8 +328,8 @@ final class StreamSymmetricHashJoinExec(
       }
   }
 
-  /** What has a frontier or a bound. */
-  private def known: Seq[(String, Long)] = Side.both
+  /** What has a frontier or a bound; told when the batch begins, and when it is over. */
+  @transient private lazy val known: Seq[(String, Long)] = Side.both
     .flatMap { side =>
       Seq(
         StreamMetrics.frontier(side) -> frontiers(side),
