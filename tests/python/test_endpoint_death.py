@@ -220,3 +220,9 @@ def test_an_operation_that_cannot_be_cancelled_is_let_go_of_and_the_clock_goes_o
     assert list(client.sql("rows 1")) != []
     assert until(lambda: endpoint.engine.closed == [2], 3.0)
     del held
+    for source in deaf:
+        source.cancelled.set()  # whose threads are of this process
+    pumps = [thread for thread in threading.enumerate() if "-pump-" in thread.name]
+    for pump in pumps:
+        pump.join(5.0)
+        assert not pump.is_alive()

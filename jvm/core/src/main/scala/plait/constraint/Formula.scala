@@ -20,18 +20,29 @@ sealed trait Formula {
   def variables: Set[Variable] = coefficients.keySet
 }
 
-/** A formula `constant + Σ coefficient * variable` with integer coefficients, none of them 0.
+/** A formula `(constant + Σ coefficient * variable) / divisor` of integers, no coefficient 0, in lowest
+  * terms.
   *
-  * It is the end of an interval that differs from row to row: with `l.s` a column of the row at hand,
-  * `r.s + 5 < l.s + 1` narrows `r.s` to `(-inf, l.s - 4)`, whose end is `-4 + 1 * l.s`.
+  * {{{
+  * r.s + 5 < l.s + 1           r.s in (-inf, l.s - 4)              (-4 + 1 * l.s) / 1
+  * 2 * (l.a - r.b) <= l.c      r.b in [(2 * l.a - l.c) / 2, inf)   with a = 5, c = 3 from 3.5, so from 4
+  * }}}
   *
   * Arithmetic on formulas is exact. [[plait.order.Saturating]] says what becomes of it in 64 bits.
   */
-final case class Affine(constant: BigInt, coefficients: Map[Variable, BigInt]) extends Formula {
-  def evaluate(value: Variable => BigInt): BigInt =
-    coefficients.foldLeft(constant) { case (sum, (v, k)) => sum + k * value(v) }
+final case class Affine(
+    constant: BigInt,
+    coefficients: Map[Variable, BigInt],
+    divisor: BigInt = 1
+) extends Formula {
+  def evaluate(value: Variable => BigInt): Rational = Rational(
+    coefficients.foldLeft(constant) { case (sum, (v, k)) => sum + k * value(v) },
+    divisor
+  )
 
-  override def toString: String = {
+  override def toString: String = if (divisor == 1) sum else s"($sum) / $divisor"
+
+  private def sum: String = {
     val parts = coefficients.toSeq.sortBy(_._1.id).map {
       case (v, k) if k == 1 => s"+ $v"
       case (v, k) if k == -1 => s"- $v"
@@ -53,6 +64,17 @@ object Affine {
   implicit object Formulas extends Ends[Affine] {
     def constant(x: BigInt): Affine = Affine(x, Map.empty)
 
+    private def lowest(a: Affine): Affine = {
+      val common = a.coefficients.values.foldLeft(a.constant.gcd(a.divisor))(_ gcd _)
+      if (common == 1) a
+      else
+        Affine(
+          a.constant / common,
+          a.coefficients.map { case (v, k) => v -> k / common },
+          a.divisor / common
+        )
+    }
+
     /** The variables of a formula stand for ranks, and a number of another kind is none. */
     def known(x: Rational, domain: Domain): Option[Affine] = domain match {
       case _: Domain.Whole if x.isWhole => Some(constant(x.numerator))
@@ -60,29 +82,30 @@ object Affine {
     }
 
     def plus(a: Affine, b: Affine): Affine = {
-      val sums = b.coefficients.foldLeft(a.coefficients) { case (all, (v, k)) =>
-        all.updated(v, all.getOrElse(v, BigInt(0)) + k)
+      val sums = b.coefficients.foldLeft(a.coefficients.map { case (v, k) => v -> k * b.divisor }) {
+        case (all, (v, k)) => all.updated(v, all.getOrElse(v, BigInt(0)) + k * a.divisor)
       }
-      Affine(a.constant + b.constant, sums.filter(_._2.signum != 0))
+      val constant = a.constant * b.divisor + b.constant * a.divisor
+      lowest(Affine(constant, sums.filter(_._2.signum != 0), a.divisor * b.divisor))
     }
 
     def negate(a: Affine): Affine =
-      Affine(-a.constant, a.coefficients.map { case (v, k) => v -> -k })
+      a.copy(-a.constant, a.coefficients.map { case (v, k) => v -> -k })
 
-    def times(a: Affine, factor: BigInt): Affine =
-      Affine(a.constant * factor, a.coefficients.map { case (v, k) => v -> k * factor })
+    def times(a: Affine, factor: BigInt): Affine = lowest(
+      a.copy(a.constant * factor, a.coefficients.map { case (v, k) => v -> k * factor })
+    )
 
     def beyond(a: Affine, domain: Domain): Option[Affine] = domain match {
       case _: Domain.Whole => Some(a)
       case _ => None
     }
 
-    /** A quotient of a row's columns is not affine; that of a constant is. */
+    /** What is computed from columns is rounded last, when the row is there. */
     def floorDivide(a: Affine, factor: BigInt): Option[Affine] =
-      if (a.coefficients.isEmpty) Ends.Numbers.floorDivide(a.constant, factor).map(constant)
-      else if ((a.constant +: a.coefficients.values.toSeq).forall(_ % factor == 0))
-        Some(Affine(a.constant / factor, a.coefficients.map { case (v, k) => v -> k / factor }))
-      else None
+      if (a.coefficients.isEmpty)
+        Ends.Numbers.floorDivide(a.constant, factor * a.divisor).map(constant)
+      else Some(lowest(a.copy(divisor = a.divisor * factor)))
   }
 }
 

@@ -22,10 +22,12 @@ trait Ends[E] {
     */
   def beyond(a: E, domain: Domain): Option[E]
 
-  /** The greatest `q` with `factor * q <= a`, for a positive factor. */
+  /** The greatest `q` with `factor * q <= a`, for a positive factor, or the quotient itself: no integer
+    * lies between the two.
+    */
   def floorDivide(a: E, factor: BigInt): Option[E]
 
-  /** The least `q` with `factor * q >= a`, for a positive factor. */
+  /** The least `q` with `factor * q >= a`, for a positive factor, or the quotient itself. */
   def ceilDivide(a: E, factor: BigInt): Option[E] =
     floorDivide(negate(a), factor).map(negate)
 }

@@ -18,6 +18,12 @@ final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {
   def whyNotPruned(side: Side): Option[WhyNot] =
     if (prunedBy(side).nonEmpty) None
     else Some(WhyNot.EndlessReach(side, orders(side.other).term.toString))
+
+  /** How well its sides are pruned. */
+  def points: Int = Side.both.map(pointsOf).sum
+
+  private[order] def pointsOf(side: Side): Int =
+    prunedBy(side).map(OrderChoice.slope(this, side, _)).maxOption.getOrElse(0)
 }
 
 /** Which orders to sort the two sides by.
@@ -78,7 +84,7 @@ object OrderChoice {
     def prunes(choice: OrderChoice, side: Side) =
       isKnown(side.other, choice.orders(side.other)) && choice.prunedBy(side).nonEmpty
     choices.maxByOption { choice =>
-      Side.both.filter(prunes(choice, _)).map(side => 10 + pruningScore(choice, side)).sum
+      Side.both.filter(prunes(choice, _)).map(side => 10 + choice.pointsOf(side)).sum
     }
   }
 
@@ -137,18 +143,10 @@ object OrderChoice {
   }
 
   private def score(choice: OrderChoice, offered: BySide[Seq[Order]]): Double =
-    Side.both.map { side =>
-      val order = choice.orders(side)
-      pruningScore(choice, side) + (if (offered(side).contains(order)) 0.25 else 0)
-    }.sum
-
-  private def pruningScore(choice: OrderChoice, side: Side): Double = {
-    val slopes = choice.prunedBy(side).map(slope(choice, side, _))
-    if (slopes.isEmpty) 0 else slopes.max
-  }
+    choice.points + 0.25 * Side.both.count(s => offered(s).contains(choice.orders(s)))
 
   /** How the end of the reach moves along the row's own order, both in ranks. */
-  private def slope(choice: OrderChoice, side: Side, bound: ReachBound): Double = {
+  private def slope(choice: OrderChoice, side: Side, bound: ReachBound): Int = {
     val own = choice.orders(side)
     val step = new Sweeps[Affine](v => Interval.point(Affine.of(v))).upward(own.term)
     val signs = step match {

@@ -53,9 +53,6 @@ final case class Reach(lower: Seq[ReachBound], upper: Seq[ReachBound]) {
 
 object Reach {
 
-  /** Beyond this a coefficient costs more to add up than the bound is likely to save. */
-  private val LargestCoefficient = 16
-
   /** The reach of a row of `side` in `order`, a term over the other side, under a conjunction. */
   def of(side: Side, order: Term, conjunction: Seq[Compare]): Reach = {
     // NaN stands above all numbers: where it may match, the reach has no upper end.
@@ -96,12 +93,13 @@ object Reach {
   private def bound(end: Bound[Formula], from: Compare, order: Term): Option[ReachBound] =
     Option(end).filter(_.isBounded).map(ReachBound(_, from, order)).filter { b =>
       b.formula match {
-        case affine: Affine =>
-          affine.coefficients.values
-            .forall(_.abs <= LargestCoefficient) && isOfOneUnit(affine, order)
+        case affine: Affine => isOfLongs(affine) && isOfOneUnit(affine, order)
         case _: RealFormula => true
       }
     }
+
+  private def isOfLongs(formula: Affine): Boolean =
+    formula.divisor.isValidLong && formula.coefficients.values.forall(_.isValidLong)
 
   /** Integers are added up as they are. Of anything else the ranks only stand in the sequence of the values: one of
     * them is an end for another of the same type.
@@ -109,9 +107,8 @@ object Reach {
   private def isOfOneUnit(formula: Affine, order: Term): Boolean = {
     val domains = formula.coefficients.keys.map(_.domain).toSet + order.domain
     domains.forall(_.isInstanceOf[Domain.Whole]) ||
-    domains.size == 1 && formula.constant == 0 && formula.coefficients.values.toSeq == Seq(
-      BigInt(1)
-    )
+    domains.size == 1 && formula.constant == 0 && formula.divisor == 1 &&
+    formula.coefficients.values.toSeq == Seq(BigInt(1))
   }
 
   /** Does it compute with numbers that are no integers? Two columns alone are compared by their ranks. */

@@ -39,7 +39,12 @@ object ReachEnd {
     def unbounded: Long
     def tighter(a: Long, b: Long): Long
     def add(a: Long, b: Long): Long
-    def negate(a: Long): Long
+
+    /** The last integer that a closed end lets in. */
+    def divide(sum: Long, divisor: Long): Long
+
+    /** The last integer that an open end shuts out. */
+    def divideOpen(sum: Long, divisor: Long): Long
     def inside(open: Long): Long
 
     /** How its doubles are rounded. */
@@ -50,7 +55,10 @@ object ReachEnd {
     def unbounded: Long = Long.MinValue
     def tighter(a: Long, b: Long): Long = math.max(a, b)
     def add(a: Long, b: Long): Long = Saturating.addDown(a, b)
-    def negate(a: Long): Long = Saturating.negate(a)
+    def divide(sum: Long, divisor: Long): Long =
+      if (sum == unbounded) sum else Saturating.ceilDivide(sum, divisor)
+    def divideOpen(sum: Long, divisor: Long): Long =
+      if (sum == unbounded) sum else Math.floorDiv(sum, divisor)
     def inside(open: Long): Long = Saturating.after(open)
     def outward: Outward = Outward.Down
   }
@@ -59,7 +67,10 @@ object ReachEnd {
     def unbounded: Long = Long.MaxValue
     def tighter(a: Long, b: Long): Long = math.min(a, b)
     def add(a: Long, b: Long): Long = Saturating.addUp(a, b)
-    def negate(a: Long): Long = Saturating.negate(a)
+    def divide(sum: Long, divisor: Long): Long =
+      if (sum == unbounded) sum else Math.floorDiv(sum, divisor)
+    def divideOpen(sum: Long, divisor: Long): Long =
+      if (sum == unbounded) sum else Saturating.ceilDivide(sum, divisor)
     def inside(open: Long): Long = Saturating.before(open)
     def outward: Outward = Outward.Up
   }
@@ -75,31 +86,30 @@ object ReachEnd {
     def at(values: Array[Long], toward: Toward): Long
   }
 
-  /** `constant + Σ coefficient * value`, of integers.
+  /** `(constant + Σ coefficient * value) / divisor`, of integers.
     *
     * @param terms
     *   (index of the value, its coefficient)
     */
-  final case class WholeFormula(constant: Long, terms: Seq[(Int, Int)], openness: Openness)
-      extends Formula {
-
-    /** `(index, +1 or -1)`, each as often as its coefficient says. */
-    val summands: Seq[(Int, Int)] =
-      terms.flatMap { case (index, k) => Seq.fill(math.abs(k))((index, math.signum(k))) }
-
-    private val indices: Array[Int] = summands.map(_._1).toArray
-    private val signs: Array[Int] = summands.map(_._2).toArray
+  final case class WholeFormula(
+      constant: Long,
+      terms: Seq[(Int, Long)],
+      openness: Openness,
+      divisor: Long = 1
+  ) extends Formula {
+    private val indices: Array[Int] = terms.map(_._1).toArray
+    private val factors: Array[Long] = terms.map(_._2).toArray
 
     def at(values: Array[Long], toward: Toward): Long = {
       var sum = constant
       var i = 0
       // The constant and the summands before i.
       while (i < indices.length) {
-        val value = values(indices(i))
-        sum = toward.add(sum, if (signs(i) > 0) value else toward.negate(value))
+        sum = toward.add(sum, Saturating.times(values(indices(i)), factors(i)))
         i += 1
       }
-      if (openness == Openness.Open) toward.inside(sum) else sum
+      if (openness == Openness.Open) toward.inside(toward.divideOpen(sum, divisor))
+      else toward.divide(sum, divisor)
     }
   }
 
@@ -123,11 +133,16 @@ object ReachEnd {
   }
 
   private def whole(formula: Affine, at: Bound[_], variables: Seq[Variable]) = {
-    val terms = formula.coefficients.toSeq.map { case (v, k) => (variables.indexOf(v), k.toInt) }
+    val terms = formula.coefficients.toSeq.map { case (v, k) => (variables.indexOf(v), k.toLong) }
     // Values that differ may have one rank: then what is beyond an open end is not known.
     val isOpen = at.isInstanceOf[Open[_]] &&
       formula.coefficients.keys.forall(v => Rank.of(v.domain).forall(_.isExact))
     val openness = if (isOpen) Openness.Open else Openness.Closed
-    WholeFormula(Saturating.constantOf(formula.constant), terms, openness)
+    WholeFormula(
+      Saturating.constantOf(formula.constant),
+      terms,
+      openness,
+      formula.divisor.toLong
+    )
   }
 }

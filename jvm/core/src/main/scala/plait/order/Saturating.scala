@@ -12,6 +12,7 @@ package plait.order
   * upper   MinValue + (-10)       MinValue      too large by 10, which is safe
   * lower   MinValue + 10          MinValue
   * lower   MaxValue + 10          MaxValue      too small by 10, which is safe
+  * either  2 * MaxValue           MaxValue
   * }}}
   *
   * Law: for every sum of longs and its exact value `x`, folded from the left with `addUp` it gives at
@@ -23,6 +24,23 @@ object Saturating {
 
   def addDown(a: Long, b: Long): Long =
     if (a == Long.MinValue || b == Long.MinValue) Long.MinValue else clamped(a, b)
+
+  /** `k * x`, or the nearest long, which is safe for either end: of an end too far out none is left, and
+    * one not far enough out is too wide.
+    */
+  def times(x: Long, k: Long): Long =
+    if (k == 1) x
+    else if (k == -1) negate(x)
+    else {
+      val high = Math.multiplyHigh(x, k)
+      val low = x * k
+      // The product fits if its upper half repeats the sign of the lower.
+      if (high == low >> 63) low else if (high < 0) Long.MinValue else Long.MaxValue
+    }
+
+  /** The least integer that is not below `x / divisor`, for a positive divisor. */
+  def ceilDivide(x: Long, divisor: Long): Long =
+    if (x % divisor > 0) x / divisor + 1 else x / divisor
 
   /** `-x`. That of the least long does not fit and becomes the greatest: as an upper end "no end",
     * as a lower end one that is too small by 1; both are safe.

@@ -15,6 +15,10 @@ final case class SolvedChoice(orders: BySide[Order], reaches: BySide[SolvedReach
     */
   def isPruned(side: Side): Boolean = reaches(side).follows(orders(side.other).direction)
 
+  /** By the points of [[OrderChoice]]. */
+  def points: Int =
+    Side.both.map(s => reaches(s).points(orders(s), orders(s.other).direction)).sum
+
   def whyNotPruned(side: Side): Option[WhyNot] =
     if (isPruned(side)) None
     else Some(WhyNot.EndlessReach(side, orders(side.other).term.toString))
@@ -96,7 +100,7 @@ object SolvedChoice {
     )
   }
 
-  /** First that its sides are pruned, then that their rows without an order value need not be met. */
+  /** First how well its sides are pruned, then that their rows without an order value need not be met. */
   private def score(choice: SolvedChoice): Int =
-    4 * Side.both.count(choice.isPruned) - Side.both.count(choice.mayMatchNull)
+    4 * choice.points - Side.both.count(choice.mayMatchNull)
 }

@@ -79,21 +79,52 @@ final class SolvedReach(
     * it: which order to run the join by.
     */
   def ends(direction: Direction): Boolean =
-    likely.nonEmpty && likely.forall(isEnded(_, direction))
+    likely.nonEmpty && likely.forall { case (_, reached) => isEnded(reached, direction) }
 
   /** Does that end depend on the row? One that does not comes from what is known of the other side
     * alone: `l.x < r.y` where `r.y * 4` fits its type.
     */
-  def follows(direction: Direction): Boolean = ends(direction) && {
-    val found = likely.map { reached =>
-      if (direction == Direction.Ascending) reached.values.upper else reached.values.lower
-    }
-    found.distinct.size > 1
-  }
+  def follows(direction: Direction): Boolean = ends(direction) &&
+    likely.map { case (_, reached) => farEnd(reached, direction) }.distinct.size > 1
 
-  /** What likely rows reach; a row that reaches nothing says nothing. */
-  private lazy val likely: Seq[Possible] =
-    SolvedReach.samples.flatMap(sample => possible(own.map(sample)))
+  /** How that end moves along an order of the row's own side, by the same guess: see
+    * [[OrderChoice]], whose points these are.
+    */
+  def points(along: Order, direction: Direction): Int =
+    if (!follows(direction)) 0
+    else {
+      val moves = likely.map { case (row, reached) =>
+        (row(along.term).values.lower, farEnd(reached, direction))
+      }
+      val signs = moves.zip(moves.tail).map { case ((x, end), (y, next)) =>
+        Bound.at(y).compare(Bound.at(x)) * Bound.at(next).compare(Bound.at(end))
+      }
+      val turned = if (along.direction == direction) 1 else -1
+      val seen = signs.map(_.sign * turned).filter(_ != 0).distinct
+      if (seen == Seq(1)) 3 else if (seen == Seq(-1)) 1 else 2
+    }
+
+  private def farEnd(reached: Possible, direction: Direction): Bound[Rational] =
+    if (direction == Direction.Ascending) reached.values.upper else reached.values.lower
+
+  /** Likely rows, and what they reach; a row that reaches nothing says nothing. */
+  private lazy val likely: Seq[(Term => Possible, Possible)] =
+    SolvedReach.samples.flatMap { sample =>
+      val row = rowOf(sample)
+      possible(own.map(row)).map(row -> _)
+    }
+
+  /** The row whose columns are these: what is computed from them fits them. */
+  private def rowOf(sample: Term => Possible): Term => Possible = {
+    val columns = own.flatMap(_.nodes).distinct.collect { case v: Variable => v }
+    term => {
+      val alone = new Solver(term)
+      val state = alone.initial
+      columns.filter(term.holds).foreach(v => state(alone.index(v)) = sample(v))
+      val computed = alone.forward(state)
+      if (computed.values.single.isDefined) computed else sample(term)
+    }
+  }
 
   /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not
     * overflow), not from the condition. Nor is one that has no rank, as of texts.

@@ -22,9 +22,16 @@ import plait.{BySide, Side}
   * }}}
   *
   * One instance serves one join: the translations remember where a term came from.
+  *
+  * @param equalities
+  *   of the keys that are hashed: no order is taken from them, but they say more of an order that
+  *   they name (`date(l.t) = date(r.t)`)
   */
-final class JoinCondition(val expression: Expression, val children: BySide[LogicalPlan])
-    extends PredicateHelper {
+final class JoinCondition(
+    val expression: Expression,
+    val children: BySide[LogicalPlan],
+    equalities: Seq[Expression] = Nil
+) extends PredicateHelper {
   val translation = new TermTranslation(children.map(_.outputSet))
   val whole = new ConditionTranslation(translation)
 
@@ -51,7 +58,13 @@ final class JoinCondition(val expression: Expression, val children: BySide[Logic
 
   /** The whole of it, with what is surely known of the *other* side. */
   def termFor(side: Side): Term =
-    whole.term((expression +: filters(side.other)).reduce(And(_, _)))
+    whole.term((expression +: (telling ++ filters(side.other))).reduce(And(_, _)))
+
+  /** The equalities that name a column of each side that the condition names too. */
+  private lazy val telling = equalities.filter { equality =>
+    val shared = equality.references.intersect(expression.references)
+    Side.both.forall(side => shared.exists(children(side).outputSet.contains))
+  }
 
   /** What it holds of a side and that can be sorted by, columns first: they may come sorted. */
   def sortable(side: Side): Seq[Term] = {

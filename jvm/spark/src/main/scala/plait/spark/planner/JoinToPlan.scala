@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
+import org.apache.spark.sql.catalyst.expressions.{CollationKey, EqualTo, Expression}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinStrategyHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
@@ -33,6 +33,9 @@ final case class JoinToPlan(
 ) {
   val children: BySide[LogicalPlan] = BySide(join.left, join.right)
   def hasKeys: Boolean = keys.left.nonEmpty
+
+  def equalities: Seq[Expression] =
+    keys.left.zip(keys.right).map { case (l, r) => EqualTo(l, r) }
 
   /** Which joins Plait is to run; the hint says more than the session. */
   def choice(conf: PlaitConf): JoinStrategyChoice =

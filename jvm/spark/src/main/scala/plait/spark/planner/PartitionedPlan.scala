@@ -27,7 +27,11 @@ import plait.{BySide, Side}
 object PartitionedPlan {
 
   /** What prunes a join, as expressions and in words. */
-  final private case class Pruning(sides: BySide[SideExpressions], text: BySide[SidePruning])
+  final private case class Pruning(
+      sides: BySide[SideExpressions],
+      text: BySide[SidePruning],
+      points: Int = 0
+  )
 
   def of(
       join: JoinToPlan,
@@ -63,8 +67,14 @@ object PartitionedPlan {
 
   private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
     join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>
-      val condition = new JoinCondition(expression, join.children)
-      byFormulas(condition).left.flatMap(_ => bySolving(condition))
+      val condition = new JoinCondition(expression, join.children, join.equalities)
+      val formulas = byFormulas(condition)
+      if (formulas.exists(found => Side.both.forall(found.text(_).whyNot.isEmpty))) formulas
+      else {
+        val solved = bySolving(condition)
+        // Of two that prune as well the one that Spark compiles.
+        if (formulas.exists(_.points >= solved.fold(_ => 0, _.points))) formulas else solved
+      }
     }
 
   /** A plain hash join of two sides that are read in turn, if it is wanted. */
@@ -82,7 +92,7 @@ object PartitionedPlan {
       .map { choice =>
         val text = new PruningText(choice, condition.conjunctOf)
         val sides = BySide.make(SideExpressions.of(_, choice, condition.translation))
-        Pruning(served(sides, condition), BySide.make(text.of))
+        Pruning(served(sides, condition), BySide.make(text.of), choice.points)
       }
 
   /** No formula does: the solver finds the reach of each row. */
@@ -97,7 +107,7 @@ object PartitionedPlan {
       .map { choice =>
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
         val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
-        Pruning(served(sides, condition), text)
+        Pruning(served(sides, condition), text, choice.points)
       }
   }
 

@@ -82,7 +82,8 @@ object PruningText {
     if (!timed || formula.constant == 0) formula.toString
     else {
       val sign = if (formula.constant.signum < 0) "-" else "+"
-      s"$variables $sign ${duration(formula.constant.abs)}"
+      val sum = s"$variables $sign ${duration(formula.constant.abs)}"
+      if (formula.divisor == 1) sum else s"($sum) / ${formula.divisor}"
     }
   }
 

@@ -52,7 +52,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
   private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
 
   def spec: StreamSpec = {
-    val found = byFormulas.filter(prunesAny).orElse(bySolving).orElse(byFormulas)
+    val found = best
     StreamSpec(
       join.joinType,
       found.fold(unpruned)(_.sides).map(_.ranks),
@@ -136,11 +136,17 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
     if (ownTimes(side).nonEmpty) ownTimes(side)
     else equalTimes.map { case (l, r) => if (side eq Side.Left) l else r }
 
+  /** Of two that prune as many sides the one that Spark compiles. */
+  private def best: Option[Pruning] = byFormulas match {
+    case Some(formulas) if prunes(formulas) == Side.both.size => Some(formulas)
+    case formulas => (formulas ++ bySolving).maxByOption(prunes)
+  }
+
   private def unpruned = BySide.make(_ => SideExpressions.unpruned)
   private def notCompared = BySide.make(_ => SidePruning.not(WhyNot.NoComparison()))
 
-  private def prunesAny(pruning: Pruning) =
-    Side.both.exists(pruning.texts(_).whyNot.isEmpty)
+  private def prunes(pruning: Pruning): Int =
+    Side.both.count(pruning.texts(_).whyNot.isEmpty)
 
   private lazy val byFormulas: Option[Pruning] = condition.flatMap { c =>
     OrderChoice.ofStreams(c.across)(isKnown).map { choice =>
@@ -178,7 +184,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
           terms
         )
       }
-      .filter(prunesAny)
+      .filter(prunes(_) > 0)
   }
 
   /** A reach that ends helps only where the other side is known to come in its order. */

@@ -66,11 +66,13 @@ object StreamRanges {
     sums.forall(_.isDefined) && sums.flatten.flatten.distinct.size == 1
   }
 
-  private def sumsOf(end: Expression): Option[Seq[Set[(Expression, Int)]]] = end match {
+  private def sumsOf(end: Expression): Option[Seq[Set[(Expression, Long)]]] = end match {
     case BitwiseNot(complement) => sumsOf(complement)
     case ReachEndValue(reach, values) =>
-      val sums = reach.formulas.collect { case whole: WholeFormula =>
-        whole.terms.map { case (i, k) => (values(i).canonicalized, k) }.toSet
+      // A quotient is rounded, and one row has its ends nearer than another.
+      val sums = reach.formulas.collect {
+        case whole: WholeFormula if whole.divisor == 1 && whole.terms.forall(_._2.isValidInt) =>
+          whole.terms.map { case (i, k) => (values(i).canonicalized, k) }.toSet
       }
       Option.when(sums.nonEmpty && sums.size == reach.formulas.size)(sums)
     case _ => None

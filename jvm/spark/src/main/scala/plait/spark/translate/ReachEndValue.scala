@@ -66,12 +66,25 @@ final case class ReachEndValue(end: ReachEnd, children: Seq[Expression]) extends
   }
 
   private def javaOf(formula: WholeFormula, values: Seq[String]): String = {
-    val sum = formula.summands.foldLeft(s"${formula.constant}L") { case (sum, (index, sign)) =>
-      val value = if (sign > 0) values(index) else s"$saturating.negate(${values(index)})"
-      s"$saturating.$add($sum, $value)"
+    val sum = formula.terms.foldLeft(s"${formula.constant}L") { case (sum, (index, k)) =>
+      s"$saturating.$add($sum, ${times(values(index), k)})"
     }
-    if (formula.openness == Openness.Open) s"$saturating.$inside($sum)" else sum
+    if (formula.openness == Openness.Open)
+      s"$saturating.$inside(${divided(sum, formula.divisor, "divideOpen")})"
+    else divided(sum, formula.divisor, "divide")
   }
+
+  private def times(value: String, k: Long): String = k match {
+    case 1 => value
+    case -1 => s"$saturating.negate($value)"
+    case _ => s"$saturating.times($value, ${k}L)"
+  }
+
+  private def divided(sum: String, divisor: Long, divide: String): String =
+    if (divisor == 1) sum else s"$toward.$divide($sum, ${divisor}L)"
+
+  private def toward: String =
+    end.toward.getClass.getName.replace('$', '.').stripSuffix(".") + "$.MODULE$"
 
   private def saturating: String = Saturating.getClass.getName.stripSuffix("$")
 

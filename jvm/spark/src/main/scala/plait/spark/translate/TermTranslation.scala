@@ -17,6 +17,7 @@ import plait.{BySide, Side}
   *
   * {{{
   * (l.s + 3) < (r.s + 10)                        Compare(Less, Add(l.s, 3), Add(r.s, 10))
+  * 2 * (l.a - r.b) <= 10                         Compare(AtMost, Scale(Subtract(l.a, r.b), 2), 10)
   * l.d + 3 <= r.d         (date_add may wrap)    Compare(AtMost, Variable("date_add(d, 3)"), r.d)
   * l.ts - r.ts <= INTERVAL 5 MINUTES             Compare(AtMost, Subtract(clock(l.ts), clock(r.ts)), 300000000)
   * l.price < r.price      (double)               Compare(Less, l.price, r.price)
@@ -40,6 +41,8 @@ import plait.{BySide, Side}
   * One instance serves one join: it remembers which expression a term came from.
   */
 final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
+  import TermTranslation.Factor
+
   private val variables = mutable.LinkedHashMap.empty[Expression, Variable]
   private val sources = mutable.Map.empty[Term, Expression]
   private val spelled = new SpelledById
@@ -89,6 +92,12 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
       binary(l, r, AddTerm.apply).filter(isExact(_, expression, context.evalMode))
     case Subtract(l, r, context) =>
       binary(l, r, SubtractTerm.apply).filter(isExact(_, expression, context.evalMode))
+    case e @ Multiply(Factor(k), sum, context) if isAcross(sum) =>
+      scaled(sum, k).filter(isExact(_, e, context.evalMode))
+    case e @ Multiply(sum, Factor(k), context) if isAcross(sum) =>
+      scaled(sum, k).filter(isExact(_, e, context.evalMode))
+    case MultiplyDTInterval(sum, Factor(k)) if isAcross(sum) => scaled(sum, k)
+    case MultiplyYMInterval(sum, Factor(k)) if isAcross(sum) => scaled(sum, k)
     case UnaryMinus(c, failOnError) =>
       val mode = if (failOnError) EvalMode.ANSI else EvalMode.LEGACY
       term(c).map(Negate(_)).filter(isExact(_, expression, mode))
@@ -110,6 +119,13 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
       Some(Known(OrderedType.possible(value, expression.dataType), domain, expression.sql))
     case _ => TermTranslation.sums(child => term(child).getOrElse(opaque(child))).lift(expression)
   }
+
+  private def scaled(sum: Expression, factor: BigInt): Option[Term] = term(sum).map { t =>
+    if (factor.signum > 0) Scale(t, factor) else Negate(Scale(t, -factor))
+  }
+
+  /** A multiple of what one side has is a variable: the side may be ordered by it. */
+  private def isAcross(expression: Expression): Boolean = !Side.both.exists(isOver(_, expression))
 
   /** The timestamp whose microseconds Spark subtracts. */
   private def wallClock(subtraction: SubtractTimestamps, timestamp: Expression): Expression =
@@ -186,6 +202,15 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
 }
 
 object TermTranslation {
+
+  /** An integer that is not 0, as a literal. */
+  private object Factor {
+    def unapply(expression: Expression): Option[BigInt] = expression match {
+      case Literal(k: Number, OrderedType.Integers()) if k.longValue != 0 =>
+        Some(BigInt(k.longValue))
+      case _ => None
+    }
+  }
 
   /** The operations of a formula, of numbers that are rounded and of the absolute value. */
   private def sums(of: Expression => Term): PartialFunction[Expression, Term] = {
