@@ -134,12 +134,17 @@ object RealFormula {
     override def toString: String = variable.toString
   }
 
+  /** A number with a greater denominator is read more easily as a double. */
+  private val LongestFraction = BigInt(1000000)
+
   /** A number, the double that is not above it and the one that is not below. */
   final case class Number(x: Rational, below: Double, above: Double) extends RealFormula {
     def isFinite: Boolean = !below.isInfinite && !above.isInfinite
     def coefficients: Map[Variable, BigInt] = Map.empty
     override def toString: String =
-      if (x.isWhole) x.toString else if (below == above) below.toString else x.toString
+      if (x.isWhole) x.toString
+      else if (below == above || x.denominator > LongestFraction) below.toString
+      else x.toString
   }
 
   final case class Sum(left: RealFormula, right: RealFormula) extends RealFormula {
@@ -152,6 +157,7 @@ object RealFormula {
     override lazy val variables: Set[Variable] = left.variables ++ right.variables
     override def toString: String = plain(right) match {
       case Minus(term) => s"$left - ${inBrackets(plain(term))}"
+      case Number(x, _, _) if x.signum == 0 => s"$left"
       case Number(x, below, above) if x.signum < 0 => s"$left - ${Number(-x, -above, -below)}"
       case other => s"$left + $other"
     }
@@ -176,6 +182,25 @@ object RealFormula {
     override def toString: String = s"$factor * ${inBrackets(plain(child))}"
   }
 
+  /** `child * factor` or `child / factor`, for a positive factor that is a double. */
+  final case class Scaled(child: RealFormula, factor: Rational, by: Scaled.By) extends RealFormula {
+
+    /** Told by their signs only: no factor is a whole number. */
+    lazy val coefficients: Map[Variable, BigInt] = child.coefficients.map { case (v, k) =>
+      v -> BigInt(k.signum)
+    }
+    override lazy val variables: Set[Variable] = child.variables
+    override def toString: String =
+      s"${inBrackets(plain(child))} $by ${number(factor, Domain.Double)}"
+  }
+  object Scaled {
+    sealed abstract class By(symbol: String) {
+      override def toString: String = symbol
+    }
+    case object Times extends By("*")
+    case object Over extends By("/")
+  }
+
   /** What is rounded to the child, in this domain: on its far side, seen from inside the interval. */
   final case class Beyond(child: RealFormula, domain: Domain) extends RealFormula {
     def coefficients: Map[Variable, BigInt] = child.coefficients
@@ -186,6 +211,12 @@ object RealFormula {
   /** What a person would have written. */
   private def plain(formula: RealFormula): RealFormula = formula match {
     case Beyond(child, _) => plain(child)
+    case Scaled(child, factor, by) =>
+      plain(child) match {
+        case Number(x, _, _) =>
+          number(if (by == Scaled.Times) x * factor else x / factor, Domain.Integer)
+        case other => Scaled(other, factor, by)
+      }
     case Minus(child) =>
       plain(child) match {
         case Minus(term) => term
@@ -203,7 +234,7 @@ object RealFormula {
   def of(variable: Variable): RealFormula = Value(variable)
 
   /** @param domain whose infinities the number may be one of */
-  def number(x: Rational, domain: Domain): RealFormula = domain match {
+  def number(x: Rational, domain: Domain): Number = domain match {
     case floating: Domain.Floating if x.abs >= floating.infinity =>
       Number(x, floating.exactly(x), floating.exactly(x))
     case _ =>
@@ -231,6 +262,17 @@ object RealFormula {
     }
 
     def times(a: RealFormula, factor: BigInt): RealFormula = Multiple(a, factor)
+
+    override def product(a: RealFormula, factor: Rational): Option[RealFormula] =
+      scaled(a, factor, Scaled.Times)
+
+    override def quotient(a: RealFormula, factor: Rational): Option[RealFormula] =
+      scaled(a, factor, Scaled.Over)
+
+    private def scaled(a: RealFormula, factor: Rational, by: Scaled.By) = {
+      val exact = number(factor, Domain.Double)
+      Option.when(exact.below == exact.above && exact.isFinite)(Scaled(a, factor, by))
+    }
 
     /** Of rounded numbers no quotient is taken; the end is dropped. */
     def floorDivide(a: RealFormula, factor: BigInt): Option[RealFormula] = None

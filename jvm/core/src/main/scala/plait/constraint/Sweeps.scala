@@ -3,7 +3,7 @@ package plait.constraint
 
 import plait.constraint.Term._
 import plait.interval.Interval._
-import plait.interval.{Domain, Ends, FieldOperation, Interval, RealOperation, Specials}
+import plait.interval.{Domain, Ends, FieldOperation, Interval, Rational, RealOperation, Specials}
 
 /** The two sweeps over a comparison, seen as a graph of terms.
   *
@@ -21,7 +21,8 @@ import plait.interval.{Domain, Ends, FieldOperation, Interval, RealOperation, Sp
   *   a + b ∈ I   ⇒   a ∈ I - B,   b ∈ I - A        A, B: the upward intervals of a and b
   *   a - b ∈ I   ⇒   a ∈ I + B,   b ∈ A - I
   *      -a ∈ I   ⇒   a ∈ -I
-  *   k * a ∈ I   ⇒   a ∈ I / k                     the least and the greatest integer that fit
+  *   k * a ∈ I   ⇒   a ∈ I / k                     of integers the least and the greatest that fit
+  *   a / k ∈ I   ⇒   a ∈ I * k
   *     |a| ∈ I   ⇒   a ∈ [-u, u]                   u: the upper end of I
   * }}}
   *
@@ -65,8 +66,29 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
       case FieldOperation.Minus => minus(upward(arguments(0)), upward(arguments(1)))
       case FieldOperation.Negate => negate(upward(arguments(0)))
       case FieldOperation.Same => upward(arguments(0))
+      case FieldOperation.Times =>
+        factor(arguments).fold[Interval[E]](All) { case (k, i) => product(upward(arguments(i)), k) }
+      case FieldOperation.Divide =>
+        number(arguments(1)).fold[Interval[E]](All)(quotient(upward(arguments(0)), _))
       case _ => All
     }
+
+  /** A number that is neither 0 nor infinite. */
+  private def number(term: Term): Option[Rational] = (term match {
+    case Constant(x) => Some(Rational(x))
+    case Known(possible, domain, _) if possible.specials == Specials.None =>
+      possible.values.single.filter(x =>
+        domain match {
+          case floating: Domain.Floating => x.abs < floating.infinity
+          case _ => true
+        }
+      )
+    case _ => None
+  }).filter(_.signum != 0)
+
+  /** Of a product by a number that number, and which argument the other one is. */
+  private def factor(arguments: Seq[Term]): Option[(Rational, Int)] =
+    number(arguments(1)).map(_ -> 0).orElse(number(arguments(0)).map(_ -> 1))
 
   /** What exact results in an interval are rounded to, and what is rounded into it: a step of the
     * grid further out holds both.
@@ -142,6 +164,12 @@ final class Sweeps[E](known: Variable => Interval[E])(implicit ends: Ends[E]) {
       case FieldOperation.Negate => first(negate(to))
       case FieldOperation.Absolute => first(unsigned(to))
       case FieldOperation.Same => first(to)
+      case FieldOperation.Times =>
+        factor(arguments).toSeq.flatMap { case (k, i) =>
+          downward(arguments(i), quotient(to, k), target)
+        }
+      case FieldOperation.Divide =>
+        number(arguments(1)).toSeq.flatMap(k => first(product(to, k)))
       case _ => Nil
     }
   }
@@ -165,6 +193,7 @@ object Sweeps {
     (operation.operation, operation.domain) match {
       case (FieldOperation.Negate | FieldOperation.Absolute, _) => true
       case (_, _: Domain.Whole) => true
+      case (FieldOperation.Times | FieldOperation.Divide, _: Domain.Decimal) => false
       case (_, to: Domain.Decimal) =>
         arguments.map(_.domain).forall {
           case from: Domain.Decimal => from.scale <= to.scale

@@ -22,6 +22,12 @@ trait Ends[E] {
     */
   def beyond(a: E, domain: Domain): Option[E]
 
+  /** `factor * a` for a positive factor that is no integer, where results are rounded. */
+  def product(a: E, factor: Rational): Option[E] = None
+
+  /** `a / factor`, for a positive factor, where results are rounded. */
+  def quotient(a: E, factor: Rational): Option[E] = None
+
   /** The greatest `q` with `factor * q <= a`, for a positive factor, or the quotient itself: no integer
     * lies between the two.
     */

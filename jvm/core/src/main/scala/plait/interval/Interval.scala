@@ -94,6 +94,29 @@ object Interval {
     }
   }
 
+  /** `{ factor * x : x ∈ a }` and `{ x / factor : x ∈ a }` for a factor that is not 0, where results are
+    * rounded; an end that has no form is dropped.
+    */
+  def product[E](a: Interval[E], factor: Rational)(implicit ends: Ends[E]): Interval[E] =
+    moved(a, factor)(ends.product(_, factor.abs))
+
+  def quotient[E](a: Interval[E], factor: Rational)(implicit ends: Ends[E]): Interval[E] =
+    moved(a, factor)(ends.quotient(_, factor.abs))
+
+  private def moved[E](a: Interval[E], factor: Rational)(
+      to: E => Option[E]
+  )(implicit ends: Ends[E]): Interval[E] = {
+    def end(bound: Bound[E]): Bound[E] = bound match {
+      case Unbounded => Unbounded
+      case Closed(at) => Bound.closed(to(at))
+      case Open(at) => to(at).fold[Bound[E]](Unbounded)(Open(_))
+    }
+    (if (factor.signum < 0) negate(a) else a) match {
+      case Span(lower, upper) => Span(end(lower), end(upper))
+      case Empty => Empty
+    }
+  }
+
   /** `{ x : factor * x ∈ a }`; an end that cannot be divided is dropped, which only widens. */
   def over[E](a: Interval[E], factor: BigInt)(implicit ends: Ends[E]): Interval[E] = {
     require(factor > 0, s"a scale is positive, not $factor")

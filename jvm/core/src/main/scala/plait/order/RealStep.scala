@@ -25,6 +25,10 @@ object RealStep {
     case Sum(l, r) => new OfSum(of(l, variables), of(r, variables))
     case Minus(c) => new Negated(of(c, variables))
     case Multiple(c, factor) => new Times(of(c, variables), factor.toDouble)
+    case Scaled(c, factor, Scaled.Times) =>
+      new Times(of(c, variables), Domain.Double.exactly(factor))
+    case Scaled(c, factor, Scaled.Over) =>
+      new Over(of(c, variables), Domain.Double.exactly(factor))
     case Beyond(c, Domain.Float) => new NextFloat(of(c, variables))
     case Beyond(c, _: Domain.Floating) => new Next(of(c, variables))
     case Beyond(c, Domain.Decimal(_, scale)) => new OfSum(of(c, variables), unit(scale))
@@ -56,6 +60,10 @@ object RealStep {
 
   final private class Times(child: RealStep, factor: Double) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = way.wider(child.at(values, way) * factor)
+  }
+
+  final private class Over(child: RealStep, factor: Double) extends RealStep {
+    def at(values: Array[Long], way: Outward): Double = way.wider(child.at(values, way) / factor)
   }
 
   final private class Next(child: RealStep) extends RealStep {

@@ -34,10 +34,13 @@ class RoundedReachLaws extends LawSuite {
       if (depth == 0)
         if (random.nextInt(4) == 0) constant(number()) else variables(random.nextInt(4))
       else
-        random.nextInt(6) match {
+        random.nextInt(9) match {
           case 0 | 1 => call(FieldOperation.Plus, term(depth - 1), term(depth - 1))
           case 2 | 3 => call(FieldOperation.Minus, term(depth - 1), term(depth - 1))
           case 4 => call(FieldOperation.Negate, term(depth - 1))
+          case 5 => call(FieldOperation.Times, term(depth - 1), constant(number()))
+          case 6 => call(FieldOperation.Times, constant(number()), term(depth - 1))
+          case 7 => call(FieldOperation.Divide, term(depth - 1), constant(number()))
           case _ => call(FieldOperation.Absolute, term(depth - 1))
         }
 
@@ -81,6 +84,8 @@ class RoundedReachLaws extends LawSuite {
             case FieldOperation.Plus => xs(0) + xs(1)
             case FieldOperation.Minus => xs(0) - xs(1)
             case FieldOperation.Negate => -xs(0)
+            case FieldOperation.Times => xs(0) * xs(1)
+            case FieldOperation.Divide => xs(0) / xs(1)
             case _ => math.abs(xs(0))
           }
         case other => throw new IllegalArgumentException(s"$other")
@@ -106,7 +111,9 @@ class RoundedReachLaws extends LawSuite {
   }
 
   for (domain <- Seq(Domain.Double, Domain.Float))
-    property(s"sums of ${domain.name}: the order of a matching row lies in the reach") {
+    property(
+      s"sums and multiples of ${domain.name}: the order of a matching row lies in the reach"
+    ) {
       forAll(Gen.long) { seed =>
         val random = new SplittableRandom(seed)
         val conditions = new Conditions(domain, random)

@@ -58,7 +58,10 @@ final class JoinCondition(
 
   /** The whole of it, with what is surely known of the *other* side. */
   def termFor(side: Side): Term =
-    whole.term((expression +: (telling ++ filters(side.other))).reduce(And(_, _)))
+    whole.term(filters(side.other).foldLeft(withEqualities)(And(_, _)))
+
+  /** The condition, with the equalities that tell more of it. */
+  lazy val withEqualities: Expression = telling.foldLeft(expression)(And(_, _))
 
   /** The equalities that name a column of each side that the condition names too. */
   private lazy val telling = equalities.filter { equality =>

@@ -106,7 +106,7 @@ object PartitionedPlan {
       )
       .map { choice =>
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
-        val text = BySide.make(PruningText.solved(_, choice, condition.expression.toString))
+        val text = BySide.make(PruningText.solved(_, choice, condition.withEqualities.toString))
         Pruning(served(sides, condition), text, choice.points)
       }
   }

@@ -212,13 +212,16 @@ object TermTranslation {
     }
   }
 
-  /** The operations of a formula, of numbers that are rounded and of the absolute value. */
+  /** The operations of a formula: sums and multiples of numbers that are rounded, absolute values. */
   private def sums(of: Expression => Term): PartialFunction[Expression, Term] = {
     val numbers = new NumberTranslation(of).translate
     val casts = new CastTranslation(of).translate
 
     {
       case e @ (_: Add | _: Subtract | _: UnaryMinus | _: Abs) if numbers.isDefinedAt(e) =>
+        numbers(e)
+      case e @ (Multiply(_: Literal, _, _) | Multiply(_, _: Literal, _) | Divide(_, _: Literal, _))
+          if numbers.isDefinedAt(e) =>
         numbers(e)
       case e: Cast if casts.isDefinedAt(e) => casts(e)
     }
