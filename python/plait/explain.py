@@ -76,8 +76,8 @@ def explain(df: DataFrame, *, graph: bool = False) -> Explanation:
 
     The answer is to be printed, iterated, or shown by a notebook. With ``graph``, the lines of a
     join of Plait's are followed by the graph of its condition as a Mermaid flowchart in a fenced
-    block: each term with what is known of it, before and after each sweep of the solver. As-of
-    joins have none. A query without a join gives an empty text and no rows.
+    block: each term with what is known of it, before and after each sweep of the solver. A
+    query without a join gives an empty text and no rows.
 
     >>> from plait import session
     >>> list(explain(session(master="local[2]").range(3)))

@@ -270,6 +270,16 @@ def test_explain_draws_the_condition_of_a_join(spark: SparkSession) -> None:
     assert "AND" in found.split("flowchart BT")[1]
 
 
+def test_explain_draws_an_as_of_join_with_its_tolerance(spark: SparkSession) -> None:
+    df = spark.sql(
+        "SELECT * FROM range(20) l ASOF JOIN range(20) r "
+        "MATCH_CONDITION (l.id >= r.id TOLERANCE 3) ON l.id % 2 = r.id % 2"
+    )
+    graph = str(plait.explain(df, graph=True)).split("flowchart BT")[1]
+    assert ">=" in graph
+    assert "{3}" in graph
+
+
 def _number(chance: random.Random, depth: int) -> str:
     if depth == 0 or chance.random() < 0.2:
         return chance.choice(["a", "b", "c", str(chance.randint(-4, 9))])

@@ -31,7 +31,7 @@ object Choice {
       index match {
         case 0 =>
           val yes = if (mayBeA) Possible.True else Possible.Nothing
-          val no = if (mayBeB) Possible(Possible.False.values, Specials.Null) else Possible.Nothing
+          val no = if (mayBeB) If.Else else Possible.Nothing
           condition.intersect(yes.union(no))
         // A branch that is surely taken is the result; another may be anything.
         case 1 => if (mayBeB) a else a.intersect(result)
@@ -48,6 +48,21 @@ object Choice {
       case 1 => !isElse(arguments(0))
       case _ => !arguments(0).mayBeTrue
     }
+
+    override def hasCases: Boolean = true
+
+    /** With the condition each branch is known to be the one, and to say more of what both name. */
+    override def cases(
+        result: Possible,
+        arguments: IndexedSeq[Possible]
+    ): Seq[(Int, Possible)] = {
+      val condition = arguments(0)
+      if (condition.mayBeTrue && isElse(condition)) Seq(0 -> Possible.True, 0 -> If.Else) else Nil
+    }
+  }
+
+  object If {
+    private val Else = Possible(Possible.False.values, Specials.Null)
   }
 
   /** `COALESCE(a, b)` */

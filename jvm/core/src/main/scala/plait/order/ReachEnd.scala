@@ -55,10 +55,8 @@ object ReachEnd {
     def unbounded: Long = Long.MinValue
     def tighter(a: Long, b: Long): Long = math.max(a, b)
     def add(a: Long, b: Long): Long = Saturating.addDown(a, b)
-    def divide(sum: Long, divisor: Long): Long =
-      if (sum == unbounded) sum else Saturating.ceilDivide(sum, divisor)
-    def divideOpen(sum: Long, divisor: Long): Long =
-      if (sum == unbounded) sum else Math.floorDiv(sum, divisor)
+    def divide(sum: Long, divisor: Long): Long = Saturating.ceilDown(sum, divisor)
+    def divideOpen(sum: Long, divisor: Long): Long = Saturating.floorDown(sum, divisor)
     def inside(open: Long): Long = Saturating.after(open)
     def outward: Outward = Outward.Down
   }
@@ -67,10 +65,8 @@ object ReachEnd {
     def unbounded: Long = Long.MaxValue
     def tighter(a: Long, b: Long): Long = math.min(a, b)
     def add(a: Long, b: Long): Long = Saturating.addUp(a, b)
-    def divide(sum: Long, divisor: Long): Long =
-      if (sum == unbounded) sum else Math.floorDiv(sum, divisor)
-    def divideOpen(sum: Long, divisor: Long): Long =
-      if (sum == unbounded) sum else Saturating.ceilDivide(sum, divisor)
+    def divide(sum: Long, divisor: Long): Long = Saturating.floorUp(sum, divisor)
+    def divideOpen(sum: Long, divisor: Long): Long = Saturating.ceilUp(sum, divisor)
     def inside(open: Long): Long = Saturating.before(open)
     def outward: Outward = Outward.Up
   }

@@ -38,8 +38,17 @@ object Saturating {
       if (high == low >> 63) low else if (high < 0) Long.MinValue else Long.MaxValue
     }
 
-  /** The least integer that is not below `x / divisor`, for a positive divisor. */
-  def ceilDivide(x: Long, divisor: Long): Long =
+  /** Quotients by a positive divisor, of a lower and of an upper end, "no end" remaining none. */
+  def ceilDown(x: Long, divisor: Long): Long =
+    if (x == Long.MinValue) x else ceilDivide(x, divisor)
+  def floorDown(x: Long, divisor: Long): Long =
+    if (x == Long.MinValue) x else Math.floorDiv(x, divisor)
+  def ceilUp(x: Long, divisor: Long): Long =
+    if (x == Long.MaxValue) x else ceilDivide(x, divisor)
+  def floorUp(x: Long, divisor: Long): Long =
+    if (x == Long.MaxValue) x else Math.floorDiv(x, divisor)
+
+  private def ceilDivide(x: Long, divisor: Long): Long =
     if (x % divisor > 0) x / divisor + 1 else x / divisor
 
   /** `-x`. That of the least long does not fit and becomes the greatest: as an upper end "no end",

@@ -75,6 +75,13 @@ class SolverExamples extends FunSuite {
     )
   }
 
+  test("IF(x > 0, x, -x) <= 5: x in [-5, 5]") {
+    val positive = is(Greater, x, exactly(0))
+    val chosen = Call(Choice.If(Domain.Real), positive, x, on(Minus, exactly(0), x))
+    val values = solved(is(AtMost, chosen, exactly(5)))
+    assertEquals(values(x).values, IntervalSet.closed(q(-5), q(5)))
+  }
+
   test("(n = 1 AND m = 2) OR (n = 3 AND m = 5): n in {1, 3}, m in {2, 5}") {
     val condition = or(
       and(is(Equal, n, Constant(1)), is(Equal, m, Constant(2))),

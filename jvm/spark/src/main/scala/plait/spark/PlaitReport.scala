@@ -61,7 +61,7 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
 
   private def graph(join: BaseJoinExec): Option[String] = join match {
     case ours: PlaitJoinExec =>
-      ours.condition.map { condition =>
+      ours.ofPairs.map { condition =>
         val leaves = new TermTranslation(BySide(ours.left.outputSet, ours.right.outputSet))
         val term = new ConditionTranslation(leaves).term(condition)
         s"```mermaid\n${new Solver(term).traced()._2.mermaid}\n```"

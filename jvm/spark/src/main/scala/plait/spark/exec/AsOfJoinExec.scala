@@ -144,6 +144,9 @@ case class AsOfJoinExec(
 
   private def text(order: SortOrder) = s"${order.child.sql} ${order.direction.sql}"
 
+  override def ofPairs: Option[Expression] =
+    (best.compared ++ best.within ++ condition).reduceOption(And(_, _))
+
   override def found(names: BySide[String]): String = s"one row of ${names.right} at most for each"
 
   override protected def withNewChildrenInternal(

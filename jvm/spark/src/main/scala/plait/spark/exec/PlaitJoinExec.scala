@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
@@ -22,6 +22,9 @@ trait PlaitJoinExec extends BaseJoinExec {
     *   of the sides, as the query wrote them
     */
   def found(names: BySide[String]): String
+
+  /** What holds of every pair that is joined, beyond the keys. */
+  def ofPairs: Option[Expression] = condition
 
   protected def described(side: Side): String = pruning(side).text
 

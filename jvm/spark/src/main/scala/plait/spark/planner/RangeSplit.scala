@@ -2,6 +2,7 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions.{
+  Add,
   Alias,
   And,
   Attribute,
@@ -12,9 +13,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   GetArrayItem,
   Greatest,
+  If,
   Least,
+  LessThan,
   Literal,
-  Sequence
+  Multiply,
+  Sequence,
+  Subtract
 }
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -39,8 +44,11 @@ import plait.{BySide, Side}
   *   r  [8, 12]            ranges 0 and 1            its partners go to every range they reach
   *   joined by range = range AND p.x BETWEEN r.lo AND r.hi
   *
-  * a JOIN b ON a.lo <= b.hi AND b.lo <= a.hi       both go to every range they meet; a pair is taken
-  *                                                 in the first range in which both are
+  * a JOIN b ON a.lo <= b.hi AND b.lo <= a.hi       both go to every range they meet, and there to one
+  *                                                 of two keys, or to both:
+  *   range 5, key 10       a from its first range on, b
+  *   range 5, key 11       a that is in ranges before, b from its first range on
+  *                                                 so a pair meets once, in the first range in which both are
   * }}}
   *
   * The cuts ([[RangeCuts]]) are a subquery over the home side, which Spark runs once before the join and
@@ -128,7 +136,9 @@ object RangeSplit extends Rule[LogicalPlan] {
       choice(join, new JoinCondition(condition, join.children))
     }
 
-  /** One whose rows have one range each, if there is one. */
+  /** One whose rows have one range each, if there is one: of two the one with more rows, as those of the
+    * other may go to several.
+    */
   private def choice(
       join: JoinToPlan,
       condition: JoinCondition
@@ -138,7 +148,9 @@ object RangeSplit extends Rule[LogicalPlan] {
       intervals <- JoinIntervals.of(condition, side).toOption
       if fits(intervals, join.joinType)
     } yield side -> intervals
-    usable.find { case (_, intervals) => intervals.shape == Point }.orElse(usable.headOption)
+    val points = usable.filter { case (_, intervals) => intervals.shape == Point }
+    // maxByOption keeps the first of equals.
+    points.maxByOption { case (side, _) => join.rows(side) }.orElse(usable.headOption)
   }
 
   private def homes(joinType: JoinType): Seq[Side] = joinType match {
@@ -160,15 +172,12 @@ object RangeSplit extends Rule[LogicalPlan] {
     val isPoint = intervals.shape == Point
     val sides = BySide.make { side =>
       val child = join.children(side)
-      if (side ne home) inEachRange(child, intervals.seeking, cuts)
-      else if (isPoint) inOneRange(child, intervals.fixed, cuts)
-      else inEachRange(child, intervals.fixed, cuts)
+      if (isPoint && (side eq home)) inOneRange(child, intervals.fixed, cuts)
+      else if (isPoint) inEachRange(child, intervals.seeking, cuts)(Meeting.All)
+      else if (side eq home) inEachRange(child, intervals.fixed, cuts)(Meeting.Beginning)
+      else inEachRange(child, intervals.seeking, cuts)(Meeting.Both)
     }
-    val sameRange = EqualTo(sides.left.range, sides.right.range)
-    val once =
-      if (isPoint) Nil
-      else Seq(EqualTo(sides.left.range, keyOf(Greatest(Seq(sides.left.first, sides.right.first)))))
-    val condition = (sameRange +: once :+ join.residual.get).reduce(And(_, _))
+    val condition = And(EqualTo(sides.left.range, sides.right.range), join.residual.get)
     val split = join.join.copy(
       left = sides.left.plan,
       right = sides.right.plan,
@@ -177,30 +186,66 @@ object RangeSplit extends Rule[LogicalPlan] {
     Project(join.join.output, split)
   }
 
-  /** A side with the number of a range in each row, and of the first range in which the row is. */
-  final private case class Ranged(plan: LogicalPlan, range: Attribute, first: Attribute)
+  /** A side with the key of a range in each row. */
+  final private case class Ranged(plan: LogicalPlan, range: Attribute)
+
+  /** To which keys of its ranges, two each, a row goes that begins in the range `first`. */
+  sealed private trait Meeting {
+
+    /** The numbers from which on there is one for each copy of the row. */
+    def from(first: Expression): Expression = first
+    def index(number: Expression, first: Expression): Expression
+  }
+  private object Meeting {
+    private def twice(number: Expression) = Multiply(number, Literal(2))
+    private def next(number: Expression) = Add(number, Literal(1))
+
+    /** The first key of each range. */
+    case object All extends Meeting {
+      def index(number: Expression, first: Expression): Expression = twice(number)
+    }
+
+    /** The first key of the range where it begins, the second of the others. */
+    case object Beginning extends Meeting {
+      def index(number: Expression, first: Expression): Expression =
+        If(EqualTo(number, first), twice(number), next(twice(number)))
+    }
+
+    /** The first key of each range, and the second of that where it begins. */
+    case object Both extends Meeting {
+      override def from(first: Expression): Expression = Subtract(first, Literal(1))
+      def index(number: Expression, first: Expression): Expression =
+        If(LessThan(number, first), next(twice(first)), twice(number))
+    }
+  }
 
   private def inOneRange(
       child: LogicalPlan,
       interval: IntervalExpressions,
       cuts: Expression
   ): Ranged = {
-    val range = Alias(keyOf(Coalesce(Seq(RangeOf(interval.low, cuts), Literal(0)))), "range")()
-    Ranged(Project(child.output :+ range, child), range.toAttribute, range.toAttribute)
+    val number = Coalesce(Seq(RangeOf(interval.low, cuts), Literal(0)))
+    val range = Alias(keyOf(Meeting.All.index(number, number)), "range")()
+    Ranged(Project(child.output :+ range, child), range.toAttribute)
   }
 
   private def inEachRange(
       child: LogicalPlan,
       interval: IntervalExpressions,
       cuts: Expression
-  ): Ranged = {
-    val from = Alias(RangeOf(Least(interval.ends), cuts), "first")()
+  )(meeting: Meeting): Ranged = {
+    val first = Alias(RangeOf(Least(interval.ends), cuts), "first")()
     val to = Alias(RangeOf(Greatest(interval.ends), cuts), "last")()
     val number = AttributeReference("number", IntegerType, nullable = false)()
-    val ends = Project(child.output ++ Seq(from, to), child)
+    val ends = Project(child.output ++ Seq(first, to), child)
     // Of numbers it asks for no zone, and yet wants one.
     val all =
-      Sequence(from.toAttribute, to.toAttribute, None, Some(conf.sessionLocalTimeZone))
+      Sequence(
+        meeting.from(first.toAttribute),
+        to.toAttribute,
+        None,
+        Some(conf.sessionLocalTimeZone)
+      )
     val each = Generate(
       Explode(all),
       unrequiredChildIndex = Seq(ends.output.size - 1),
@@ -209,31 +254,31 @@ object RangeSplit extends Rule[LogicalPlan] {
       generatorOutput = Seq(number),
       ends
     )
-    val range = Alias(keyOf(number), "range")()
-    Ranged(Project(ends.output.init :+ range, each), range.toAttribute, from.toAttribute)
+    val range = Alias(keyOf(meeting.index(number, first.toAttribute)), "range")()
+    Ranged(Project(child.output :+ range, each), range.toAttribute)
   }
 
   /** As many ranges as the join has tasks. */
   private def count: Int = math.max(conf.numShufflePartitions, 2)
 
-  /** The key of each range: Spark's shuffle sends these to one task each. */
-  private def keyOf(range: Expression): Expression =
-    GetArrayItem(Literal.create(RangeSplit.keys(count), ArrayType(IntegerType, false)), range)
+  /** The two keys of each range: Spark's shuffle sends those of one range to one task. */
+  private def keyOf(index: Expression): Expression =
+    GetArrayItem(Literal.create(RangeSplit.keys(count), ArrayType(IntegerType, false)), index)
 
-  /** For each of n tasks a number that Spark's shuffle deals to it: by hash of the number alone, some
-    * tasks would get several ranges, and some none.
+  /** For each of n tasks two numbers that Spark's shuffle deals to it, side by side: by hash of the number
+    * alone, some tasks would get several ranges, and some none.
     */
   private[planner] def keys(n: Int): Array[Int] = {
-    val found = new Array[Int](n)
-    val isFound = new Array[Boolean](n)
-    var missing = n
+    val found = new Array[Int](2 * n)
+    val count = new Array[Int](n)
+    var missing = 2 * n
     var number = 0
-    // Invariant: of the numbers before `number`, the first of each task stands in `found`.
+    // Invariant: of the numbers before `number`, the first two of each task stand in `found`.
     while (missing > 0) {
       val task = Math.floorMod(Murmur3_x86_32.hashInt(number, ShuffleSeed), n)
-      if (!isFound(task)) {
-        found(task) = number
-        isFound(task) = true
+      if (count(task) < 2) {
+        found(2 * task + count(task)) = number
+        count(task) += 1
         missing -= 1
       }
       number += 1

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.translate
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  GreaterThan,
+  GreaterThanOrEqual,
+  LessThan,
+  LessThanOrEqual,
+  SortOrder,
+  Unevaluable
+}
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import plait.BySide
@@ -49,6 +57,15 @@ final case class BestMatch(
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = false
   override def children: Seq[Expression] = left +: right +: (within.toSeq ++ ties)
+
+  /** The comparison of the match values; where the nearest is wanted, none rules a pair out. */
+  def compared: Option[Expression] = direction match {
+    case MatchDirection.AtOrBefore => Some(GreaterThanOrEqual(left, right))
+    case MatchDirection.Before => Some(GreaterThan(left, right))
+    case MatchDirection.AtOrAfter => Some(LessThanOrEqual(left, right))
+    case MatchDirection.After => Some(LessThan(left, right))
+    case MatchDirection.Nearest => None
+  }
 
   override def sql: String = {
     val compared = direction match {

@@ -70,8 +70,8 @@ final case class ReachEndValue(end: ReachEnd, children: Seq[Expression]) extends
       s"$saturating.$add($sum, ${times(values(index), k)})"
     }
     if (formula.openness == Openness.Open)
-      s"$saturating.$inside(${divided(sum, formula.divisor, "divideOpen")})"
-    else divided(sum, formula.divisor, "divide")
+      s"$saturating.$inside(${divided(sum, formula.divisor, quotientOfOpen)})"
+    else divided(sum, formula.divisor, quotient)
   }
 
   private def times(value: String, k: Long): String = k match {
@@ -80,17 +80,16 @@ final case class ReachEndValue(end: ReachEnd, children: Seq[Expression]) extends
     case _ => s"$saturating.times($value, ${k}L)"
   }
 
-  private def divided(sum: String, divisor: Long, divide: String): String =
-    if (divisor == 1) sum else s"$toward.$divide($sum, ${divisor}L)"
-
-  private def toward: String =
-    end.toward.getClass.getName.replace('$', '.').stripSuffix(".") + "$.MODULE$"
+  private def divided(sum: String, divisor: Long, quotient: String): String =
+    if (divisor == 1) sum else s"$saturating.$quotient($sum, ${divisor}L)"
 
   private def saturating: String = Saturating.getClass.getName.stripSuffix("$")
 
   private def isLow: Boolean = end.toward == ReachEnd.Low
   private def add: String = if (isLow) "addDown" else "addUp"
   private def inside: String = if (isLow) "after" else "before"
+  private def quotient: String = if (isLow) "ceilDown" else "floorUp"
+  private def quotientOfOpen: String = if (isLow) "floorDown" else "ceilUp"
   private def tighter: String = if (isLow) "Math.max" else "Math.min"
 
   override protected def withNewChildrenInternal(
