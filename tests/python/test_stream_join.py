@@ -372,6 +372,18 @@ def test_a_late_row_ends_the_query_if_asked_for_and_leaves_nothing_behind(
     assert output(df, tmp_path) == joined(IN_TIME, "LEFT", NEAR)
 
 
+def test_what_no_comparison_ends_is_ended_by_the_whole_condition(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    feeds.add(*IN_TIME)
+    feeds.end()
+    within = "timestampdiff(SECOND, l.s, r.s) <= 8"
+    df = feeds.join(session, "LEFT", f"l.k = r.k AND r.s >= l.s AND {within}")
+    run(df, tmp_path)
+    expected = joined([*IN_TIME, LAST], "LEFT", "l.k = r.k AND r.s BETWEEN l.s AND l.s + 8")
+    assert output(df, tmp_path) == expected - Counter({(LAST[0][0][0], None): 1})
+
+
 UNBOUNDED = "l.k = r.k AND r.s >= l.s"
 
 

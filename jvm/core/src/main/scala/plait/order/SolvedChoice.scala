@@ -15,6 +15,13 @@ final case class SolvedChoice(orders: BySide[Order], reaches: BySide[SolvedReach
     */
   def isPruned(side: Side): Boolean = reaches(side).follows(orders(side.other).direction)
 
+  /** None if what a row reaches has two ends, on both sides. */
+  def whyNotTwoEnded: Option[WhyNot] = Side.both
+    .find { side =>
+      !reaches(side).follows(Direction.Ascending) || !reaches(side).follows(Direction.Descending)
+    }
+    .map(side => WhyNot.EndlessReach(side, orders(side.other).term.toString))
+
   /** By the points of [[OrderChoice]]. */
   def points: Int =
     Side.both.map(s => reaches(s).points(orders(s), orders(s.other).direction)).sum

@@ -88,15 +88,15 @@ final class SolvedReach(
     likely.map { case (_, reached) => farEnd(reached, direction) }.distinct.size > 1
 
   /** How that end moves along an order of the row's own side, by the same guess: see
-    * [[OrderChoice]], whose points these are.
+    * [[OrderChoice]], whose points these are. The row's other columns stay as they are.
     */
   def points(along: Order, direction: Direction): Int =
     if (!follows(direction)) 0
     else {
-      val moves = likely.map { case (row, reached) =>
-        (row(along.term).values.lower, farEnd(reached, direction))
+      val moves = SolvedReach.samples.map(rowOf(_, along.term.nodes)).flatMap { row =>
+        possible(own.map(row)).map(row(along.term).values.lower -> farEnd(_, direction))
       }
-      val signs = moves.zip(moves.tail).map { case ((x, end), (y, next)) =>
+      val signs = moves.zip(moves.drop(1)).map { case ((x, end), (y, next)) =>
         Bound.at(y).compare(Bound.at(x)) * Bound.at(next).compare(Bound.at(end))
       }
       val turned = if (along.direction == direction) 1 else -1
@@ -110,20 +110,24 @@ final class SolvedReach(
   /** Likely rows, and what they reach; a row that reaches nothing says nothing. */
   private lazy val likely: Seq[(Term => Possible, Possible)] =
     SolvedReach.samples.flatMap { sample =>
-      val row = rowOf(sample)
+      val row = rowOf(sample, own.flatMap(_.nodes))
       possible(own.map(row)).map(row -> _)
     }
 
-  /** The row whose columns are these: what is computed from them fits them. */
-  private def rowOf(sample: Term => Possible): Term => Possible = {
-    val columns = own.flatMap(_.nodes).distinct.collect { case v: Variable => v }
-    term => {
-      val alone = new Solver(term)
-      val state = alone.initial
-      columns.filter(term.holds).foreach(v => state(alone.index(v)) = sample(v))
-      val computed = alone.forward(state)
-      if (computed.values.single.isDefined) computed else sample(term)
+  /** The row with these values in some columns and the usual ones in the others: what is computed from
+    * them fits them.
+    */
+  private def rowOf(sample: Term => Possible, in: Seq[Term]): Term => Possible = term => {
+    val chosen = if (term.nodes.exists(in.contains)) sample else SolvedReach.usual
+    val alone = new Solver(term)
+    val state = alone.initial
+    term.nodes.foreach {
+      case v: Variable =>
+        state(alone.index(v)) = (if (in.contains(v)) sample else SolvedReach.usual) (v)
+      case _ =>
     }
+    val computed = alone.forward(state)
+    if (computed.values.single.isDefined) computed else chosen(term)
   }
 
   /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not
@@ -173,7 +177,10 @@ object SolvedReach {
   }
 
   /** Rows as they may be: not 0, not at the limits, times of this century. */
-  private val samples: Seq[Term => Possible] = Seq(1, 5, 90).map { k => (term: Term) =>
+  private val samples: Seq[Term => Possible] = Seq(1, 5, 90).map(sample)
+  private val usual: Term => Possible = sample(5)
+
+  private def sample(k: Int)(term: Term): Possible = {
     val number = term.domain match {
       case Domain.Date => Rational(20000L + k)
       case Domain.Timestamp | Domain.TimestampNtz => Rational(1700000000000000L + k * 3600000000L)

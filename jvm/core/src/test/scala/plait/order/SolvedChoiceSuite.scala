@@ -48,6 +48,38 @@ class SolvedChoiceSuite extends FunSuite {
     assertEquals(reach.ranks(day(most)), Some((least, most)))
   }
 
+  test("a likely row's values fit each other: t, and t less a million, which is asked for too") {
+    val (t, u) =
+      (Variable("l.t", Side.Left, Domain.Long), Variable("r.t", Side.Right, Domain.Long))
+    val minus = Arithmetic(FieldOperation.Minus, Domain.Long, Domain.Long, Overflow.Fails)
+    def less(v: Term) = Call(minus, v, Constant(1000000))
+    val condition = Call(
+      Logic.And,
+      Call(Compared(Comparison.AtMost), t, u),
+      Call(Compared(Comparison.AtLeast), less(t), less(u))
+    )
+    val choice = SolvedChoice
+      .best(BySide(condition, condition), BySide(Seq(t), Seq(u)), _.sides.size == 1)
+      .toOption
+      .get
+    assert(Side.both.forall(choice.isPruned), choice.toString)
+    assertEquals(choice.points, 6)
+    assertEquals(choice.whyNotTwoEnded, None)
+  }
+
+  test("an end that another column moves has the points of one in no particular sequence") {
+    val (t, x) =
+      (Variable("l.t", Side.Left, Domain.Long), Variable("l.x", Side.Left, Domain.Long))
+    val u = Variable("r.t", Side.Right, Domain.Long)
+    val condition = Call(Compared(Comparison.Greater), x, u)
+    val reach = new SolvedReach(condition, Side.Left, u, IndexedSeq(x))
+    val up = Direction.Ascending
+    assertEquals(reach.points(Order(x, up), up), 3)
+    assertEquals(reach.points(Order(x, Direction.Descending), up), 1)
+    assertEquals(reach.points(Order(t, up), up), 2)
+    assertEquals(reach.points(Order(x, up), Direction.Descending), 0)
+  }
+
   test("texts: r.s from l.s on, or NULL l.flag, by the first eight bytes of l.s") {
     val (l, r) =
       (Variable("l.s", Side.Left, Domain.Text), Variable("r.s", Side.Right, Domain.Text))

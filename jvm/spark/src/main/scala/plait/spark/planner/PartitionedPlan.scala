@@ -33,19 +33,22 @@ object PartitionedPlan {
       points: Int = 0
   )
 
+  /** By how many points solving must prune better: formulas are compiled, and their points no guess. */
+  private val Advantage = 2
+
   def of(
       join: JoinToPlan,
       choice: JoinStrategyChoice,
       children: BySide[SparkPlan]
   ): Either[WhyNot, SparkPlan] =
-    pruned(join).left.flatMap(unpruned(_, choice)).map(node(join, _, children))
+    pruned(join)(_ => None).left.flatMap(unpruned(_, choice)).map(node(join, _, children))
 
   /** A join without keys. One task that keeps all rows of a side would be worse than many that compare
-    * all pairs.
+    * all pairs, and so would one whose rows are guessed to leave some time.
     */
   def gathered(join: JoinToPlan, children: BySide[SparkPlan]): Either[WhyNot, SparkPlan] =
     for {
-      pruning <- pruned(join)
+      pruning <- pruned(join)(_.whyNotTwoEnded.map(WhyNot.KeptInOneTask(_)))
       whys = Side.both.flatMap(pruning.text(_).whyNot)
       _ <- whys.headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
     } yield node(join, pruning, children)
@@ -65,15 +68,17 @@ object PartitionedPlan {
       pruning.sides.map(_.rankless)
     )(join.told(pruning.text))
 
-  private def pruned(join: JoinToPlan): Either[WhyNot, Pruning] =
+  private def pruned(
+      join: JoinToPlan
+  )(whyNot: SolvedChoice => Option[WhyNot]): Either[WhyNot, Pruning] =
     join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>
       val condition = new JoinCondition(expression, join.children, join.equalities)
       val formulas = byFormulas(condition)
       if (formulas.exists(found => Side.both.forall(found.text(_).whyNot.isEmpty))) formulas
       else {
-        val solved = bySolving(condition)
-        // Of two that prune as well the one that Spark compiles.
-        if (formulas.exists(_.points >= solved.fold(_ => 0, _.points))) formulas else solved
+        val solved = bySolving(condition)(whyNot)
+        if (formulas.exists(_.points + Advantage > solved.fold(_ => 0, _.points))) formulas
+        else solved
       }
     }
 
@@ -96,7 +101,9 @@ object PartitionedPlan {
       }
 
   /** No formula does: the solver finds the reach of each row. */
-  private def bySolving(condition: JoinCondition): Either[WhyNot, Pruning] = {
+  private def bySolving(
+      condition: JoinCondition
+  )(whyNot: SolvedChoice => Option[WhyNot]): Either[WhyNot, Pruning] = {
     val whole = condition.whole
     SolvedChoice
       .best(
@@ -104,6 +111,7 @@ object PartitionedPlan {
         BySide.make(condition.sortable),
         whole.source(_).isDefined
       )
+      .flatMap(choice => whyNot(choice).toLeft(choice))
       .map { choice =>
         val sides = BySide.make(SideExpressions.solved(_, choice, whole))
         val text = BySide.make(PruningText.solved(_, choice, condition.withEqualities.toString))
