@@ -133,5 +133,6 @@ def test_the_server_tells_its_limits_and_what_the_caller_may_do(start: Start) ->
     endpoint = start(running=3, rows=1000, scopes=("read", "stream"))
     info = endpoint.client().info()
     assert (info.limits.running, info.limits.rows) == (3, 1000)
+    assert (info.limits.unread_seconds, info.limits.session_seconds) == (1800.0, 1800.0)
     assert list(info.scopes) == ["read", "stream"]
     assert (info.version, info.spark_version) == ("0.1", "4.3.0")

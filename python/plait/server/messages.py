@@ -117,6 +117,7 @@ def limits(server: Server) -> plait_pb2.Limits:
         stream_records=server.stream_records,
         subscriptions=server.subscriptions,
         continuous_tables=bool(server.state),
+        unread_seconds=server.unread_seconds,
     )
 
 
