@@ -81,6 +81,16 @@ object WhyNot {
         order
       )
 
+  /** Of streams: rows whose order has no value may come at any time, whatever the frontier. */
+  final case class MatchesNull(side: Side, order: String)
+      extends WhyNot(
+        "MATCHES_NULL",
+        s"a ${side.other.name} row whose $order is NULL may match a ${side.name} row whenever it comes: if there is none, " +
+          s"say $order IS NOT NULL of the ${side.other.name} side, in its own WHERE or in ON",
+        side.name,
+        order
+      )
+
   /** It is looked up in by rows that come in no order, so each of its rows may still be found. */
   final case class Collected(side: Side)
       extends WhyNot(
