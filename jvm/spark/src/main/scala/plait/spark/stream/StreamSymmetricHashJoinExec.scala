@@ -309,6 +309,7 @@ final class StreamSymmetricHashJoinExec(
         orders,
         spec.bounded,
         found.map(_.lifetime),
+        PlaitConf(conf).atStateTtl,
         PlaitConf(conf).keyLimit,
         metrics
       )
