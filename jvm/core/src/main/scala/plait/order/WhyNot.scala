@@ -217,6 +217,15 @@ object WhyNot {
   final case class NotAsked()
       extends WhyNot("NOT_ASKED", "Plait was not asked when the join was planned")
 
+  /** It cannot be left to Spark half-way: a checkpoint is of one of the two joins. */
+  final case class StreamNotPlanned(error: String)
+      extends WhyNot(
+        "STREAM_NOT_PLANNED",
+        s"planning a join of streams failed: $error. With the hint NO_SYMMETRIC_HASH Spark runs it by a join of its own, if it has " +
+          "one of that type, and from a new checkpoint",
+        error
+      )
+
   final case class PlanningFailed(error: String)
       extends WhyNot(
         "PLANNING_FAILED",
