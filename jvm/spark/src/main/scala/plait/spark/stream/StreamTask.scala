@@ -85,7 +85,9 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
       new StateChunkStore(store, side, layout),
       means(side),
       batch.lifetimes(side),
-      () => if (batch.atStateTtl eq AtLimit.Fail) throw StateTtlException.of(side, batch.lifetimes(side))
+      () =>
+        if (batch.atStateTtl eq AtLimit.Fail)
+          throw StateTtlException.of(side, batch.lifetimes(side))
     )
   }
 
