@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A join of streams in a process of its own, to be killed: ``python stream_process.py FOLDER``.
+"""A join of streams in a process of its own, to be killed.
+
+``python stream_process.py FOLDER CORES KIND``
 
 It waits for a line on its input once Spark is there, runs over what the folder's feeds have, and
 ends.
@@ -12,9 +14,16 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from tests.python.streams import Feeds
 
 ROOT = Path(__file__).parents[2]
 HOW, CONDITION = "FULL", "l.k = r.k AND r.s BETWEEN l.s - 5 AND l.s + 8"
+# How it is known how far the sides have come, and where rows wait.
+WATERMARKS, DECLARED = "watermarks", "declared orders, on RocksDB"
 # No more batches than have to be kept, so that what grows is seen.
 KEEP_LITTLE = {
     "spark.sql.streaming.minBatchesToRetain": 2,
@@ -26,9 +35,9 @@ KEEP_LITTLE = {
 class StreamProcess:
     """A process that has Spark and waits, with as many cores as it is told."""
 
-    def __init__(self, folder: Path, cores: int) -> None:
+    def __init__(self, folder: Path, cores: int, kind: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, __file__, str(folder), str(cores)],
+            [sys.executable, __file__, str(folder), str(cores), kind],
             env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'python'}"},
             stdin=subprocess.PIPE,
             stderr=(folder / "log").open("a"),
@@ -51,19 +60,35 @@ class StreamProcess:
         return self.process.poll() is not None
 
 
-def main(folder: Path, cores: int) -> None:
+def feeds_of(kind: str, folder: Path) -> Feeds:
+    from tests.python.streams import Feeds
+
+    return Feeds(folder) if kind == WATERMARKS else Feeds(folder, (None, None))
+
+
+def query(kind: str, session: SparkSession, feeds: Feeds) -> DataFrame:
+    if kind == WATERMARKS:
+        return feeds.join(session, HOW, CONDITION)
+    hints = "/*+ ORDERED(l, s, 10), ORDERED(r, s, 10) */"
+    sql = f"SELECT {hints} l.id AS l, r.id AS r FROM {{l}} l {HOW} JOIN {{r}} r ON {CONDITION}"
+    return session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+
+
+def main(folder: Path, cores: int, kind: str) -> None:
     from tests.python.conftest import QUICK
-    from tests.python.streams import Feeds, run
+    from tests.python.streams import ROCKS, run
 
     import plait
 
     spark = plait.session(master=f"local[{cores}]", **{"spark.ui.enabled": False})
-    for key, value in (QUICK | KEEP_LITTLE | {"spark.sql.shuffle.partitions": 2}).items():
+    store = ROCKS if kind == DECLARED else {}
+    keys = QUICK | KEEP_LITTLE | {"spark.sql.shuffle.partitions": 2} | store
+    for key, value in keys.items():
         spark.conf.set(key, value)
-    df = Feeds(folder).join(spark, HOW, CONDITION)
+    df = query(kind, spark, feeds_of(kind, folder))
     sys.stdin.readline()
     run(df, folder)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

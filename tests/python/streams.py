@@ -39,6 +39,10 @@ FIRST_CHANGE = 1_700_000_000
 WITHIN = "r.s BETWEEN l.s - 5 AND l.s + 8"
 NEAR = f"l.k = r.k AND {WITHIN}"
 OFF = {"spark.plait.enabled": False}
+ROCKS = {
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state"
+    ".RocksDBStateStoreProvider"
+}
 # What operators are called in progress and metadata.
 OURS, SPARKS = "plaitSymmetricHashJoin", "symmetricHashJoin"
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from itertools import accumulate
-from random import Random
-from time import monotonic, sleep
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
-from tests.python import stream_process
 from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import (
@@ -25,6 +21,7 @@ from tests.python.streams import (
     NEAR,
     OFF,
     OURS,
+    ROCKS,
     SPARKS,
     TYPES,
     WITHIN,
@@ -96,10 +93,6 @@ def test_an_anti_join_gives_the_rows_that_sparks_outer_join_leaves_without_a_mar
     assert unmarked
 
 
-ROCKS = {
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state"
-    ".RocksDBStateStoreProvider"
-}
 STORES = {
     "RocksDB": ROCKS,
     "RocksDB, checkpoints of format 2": ROCKS
@@ -273,47 +266,6 @@ def test_the_files_of_a_state_that_does_not_grow_do_not_grow_in_number(
     assert len(list(tmp_path.glob("checkpoint/state/0/_plait/frontiers/[0-9]*"))) <= 5
     rows = [p["stateOperators"][0]["numRowsTotal"] for p in progress]
     assert max(rows) <= 4
-
-
-KILLS = cases(4, soak=100)
-
-
-def test_a_query_that_is_killed_again_and_again_gives_each_row_exactly_once(
-    session: SparkSession, feeds: Feeds, tmp_path: Path
-) -> None:
-    random = Random(8)
-    until = [0, *accumulate(random.randint(0, 2) for _ in range(KILLS))]
-    script = Script(21, stream_process.HOW, size=until[-1] + 2)
-    feeds.add(*script.batches)
-    feeds.end()
-    commits = tmp_path / "checkpoint" / "commits"
-
-    def committed() -> int:
-        return max((int(f.name) + 1 for f in commits.glob("[0-9]*")), default=0)
-
-    files = []
-    with ExitStack() as stack:
-        waiting = stream_process.StreamProcess(tmp_path, 1)
-        stack.callback(lambda: waiting.is_over or waiting.kill())
-        for kill in range(KILLS + 1):
-            running, number = waiting, committed()
-            running.go()
-            if kill == KILLS:
-                assert running.process.wait(60) == 0, (tmp_path / "log").read_text()[-2000:]
-                break
-            # The next one starts its Spark meanwhile.
-            waiting = stream_process.StreamProcess(tmp_path, kill % 3 + 1)
-            deadline = monotonic() + 60
-            while committed() < number + until[kill + 1] - until[kill] and not running.is_over:
-                assert monotonic() < deadline, (tmp_path / "log").read_text()[-2000:]
-                sleep(0.02)
-            sleep(random.random())
-            assert not running.is_over
-            running.kill()
-            files.append(len([f for f in tmp_path.glob("checkpoint/state/**/*") if f.is_file()]))
-    df = feeds.join(session, stream_process.HOW, stream_process.CONDITION)
-    assert output(df, tmp_path) == joined(script.batches, script.how, stream_process.CONDITION)
-    assert max(files) < 60, files
 
 
 # What comes late, and what would wait for ever.

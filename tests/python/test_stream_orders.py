@@ -109,6 +109,32 @@ def test_an_order_is_known_through_what_drops_duplicates(
         assert run.rows() == Counter(["(1, 10, 0, None, None)"])
 
 
+@pytest.mark.parametrize(
+    "key", ["named_struct('n', 1, 't', c)", "array(c)", "if(k = 0, NULL, struct(c))"]
+)
+def test_texts_within_a_key_are_compared_by_their_collation(
+    session: SparkSession, tmp_path: Path, key: str
+) -> None:
+    left, right = two(session, tmp_path, "BIGINT")
+    texts = {1: "aa", 2: "AA", 3: "Aa", 0: "aA"}
+    when = " ".join(f"WHEN {k} THEN '{text}'" for k, text in texts.items())
+    keyed = "SELECT *, {} AS key FROM (SELECT *, (CASE k {} END) COLLATE UTF8_LCASE AS c FROM {})"
+    query = (
+        "SELECT /*+ ORDERED(l, s, 10), ORDERED(r, s, 10) */ l.k, r.k FROM "
+        f"({keyed.format(key, when, 'l')}) l JOIN ({keyed.format(key, when, 'r')}) r "
+        "ON l.key = r.key AND r.s BETWEEN l.s AND l.s + 5"
+    )
+    with running(session, session.sql(query)) as run:
+        left.add([(1, 10, 0), (0, 10, 0)])
+        right.add([(2, 12, 0), (0, 12, 0)])
+        run.rows()
+        right.add([(3, 14, 0)])
+        found = Counter(["(1, 2)", "(1, 3)"])
+        if "NULL" not in key:
+            found += Counter(["(1, 0)", "(0, 0)", "(0, 2)", "(0, 3)"])
+        assert run.rows() == found
+
+
 KINDS: dict[str, tuple[str, str, str, Callable[[int], Any]]] = {
     # type of s, what is declared with its slack, condition, the value of a step
     "BIGINT": ("BIGINT", "s, 10", NEAR, lambda n: n),

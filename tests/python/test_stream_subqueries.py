@@ -7,6 +7,7 @@ Oracle: the same query of stock Spark over all rows that the streams were given.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -126,15 +127,24 @@ def test_what_cannot_be_a_join_is_refused_with_a_sentence(
         pass
 
 
-def test_without_plait_the_refusal_is_sparks_own(
-    session: SparkSession, streams: tuple[Stream, Stream]
+@pytest.mark.parametrize(
+    ("key", "value"), [("spark.plait.enabled", "false"), ("spark.plait.join.strategy", "never")]
+)
+def test_where_plait_is_turned_off_the_refusal_says_so_and_the_query_goes_on_later(
+    session: SparkSession, streams: tuple[Stream, Stream], tmp_path: Path, key: str, value: str
 ) -> None:
-    assert streams
-    with (
-        settings(session, {"spark.plait.enabled": False}),
-        pytest.raises(AnalysisException, match="STREAMING_QUERY"),
-    ):
-        session.sql(query(QUERIES["EXISTS"]))
+    left, right = streams
+    sql = query(QUERIES["NOT EXISTS"])
+    left.add([(1, 10, 0), (2, 10, 0)])
+    right.add([(2, 12, 0)])
+    with running(session, session.sql(sql), tmp_path) as run:
+        assert not run.rows()
+    with settings(session, {key: value}), pytest.raises(AnalysisException) as refused:
+        session.sql(sql)
+    assert f"Plait is turned off by {key}={value}. Take that setting back" in str(refused.value)
+    right.add([(None, 50, 0)])
+    with running(session, session.sql(sql), tmp_path) as run:
+        assert run.rows() == Counter(["(1, 10, 0)"])
 
 
 def test_a_table_is_not_asked_of_a_stream(

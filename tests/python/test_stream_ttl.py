@@ -8,7 +8,12 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import AnalysisException, IllegalArgumentException
+from pyspark.errors import (
+    AnalysisException,
+    IllegalArgumentException,
+    StreamingQueryException,
+)
+from tests.python.queries import settings
 from tests.python.streams import Feeds, columns, custom, output, quick_session, run
 
 if TYPE_CHECKING:
@@ -81,6 +86,32 @@ def test_a_row_that_is_forgotten_without_a_match_comes_out_once(
     alone = {1: [(2, None), (3, None), (4, None)], 2: [(2,), (3,), (4,)]}[1 if how == "LEFT" else 2]
     pairs = [(1, 10)] if how == "LEFT" else []
     assert output(df, feeds.folder) == Counter([*alone, *pairs])
+
+
+AT_LIMIT = "spark.plait.stream.at-limit"
+
+
+@pytest.mark.parametrize("how", ["INNER", "LEFT"])
+def test_a_row_that_is_too_old_ends_the_query_if_asked_for_and_leaves_nothing_behind(
+    session: SparkSession, feeds: Feeds, how: str
+) -> None:
+    feeds.add(([(1, 1, 0, 0), (2, 2, 0, 0)], [(10, 1, 0, 0)]))
+    hint = "STATE_TTL(l, INTERVAL 1 SECOND), STATE_TTL(r, INTERVAL 1 DAY)"
+    with settings(session, {AT_LIMIT: "fail"}):
+        run(join(session, feeds, how, hint), feeds.folder)
+        sleep(1.1)
+        feeds.add(([(3, 1, 0, 0)], [(11, 1, 0, 0)]))
+        with pytest.raises(StreamingQueryException) as ended:
+            run(join(session, feeds, how, hint), feeds.folder)
+    told = str(ended.value)
+    assert "left side of a join of streams has waited longer than STATE_TTL says" in told
+    assert "INTERVAL '0 00:00:01' DAY TO SECOND" in told
+    assert f"{AT_LIMIT}=evict" in told
+    with settings(session, {AT_LIMIT: "evict"}):
+        df = join(session, feeds, how, hint)
+        assert custom(run(df, feeds.folder), "leftRowsEvicted") == 2
+    alone = [] if how == "INNER" else [(2, None)]
+    assert output(df, feeds.folder) == Counter([(1, 10), (3, 10), (3, 11), *alone])
 
 
 def test_what_one_side_never_forgets_is_told_of(session: SparkSession, feeds: Feeds) -> None:

@@ -62,23 +62,29 @@ object SolvedChoice {
     }
   }
 
-  /** The choice for sides whose rows come in orders that are what they are: of streams.
+  /** The choice for sides whose rows come in orders that are what they are: of streams. Rows without an order
+    * value may come at any time, so rows that may match one never leave.
+    *
+    * @param known
+    *   what else holds for every pair of rows
     * @param isKnown
     *   whether the frontier of a side is known in an order
     */
   def ofStreams(
       conditions: BySide[Term],
       candidates: BySide[Seq[Term]],
-      computable: Term => Boolean
+      computable: Term => Boolean,
+      known: Option[Term]
   )(isKnown: (Side, Order) => Boolean): Option[SolvedChoice] = {
-    val known = BySide.make { side =>
+    val offered = BySide.make { side =>
       val ranked = candidates(side).filter(t => Rank.of(t.domain).isDefined)
       val promised = ranked.filter(t => directions.exists(d => isKnown(side, Order(t, d))))
       (if (promised.nonEmpty) promised else ranked).take(MostCandidates)
     }
     def prunes(choice: SolvedChoice, side: Side) =
-      isKnown(side.other, choice.orders(side.other)) && choice.isPruned(side)
-    among(conditions, known, computable).maxByOption { choice =>
+      isKnown(side.other, choice.orders(side.other)) && choice.isPruned(side) &&
+        !choice.mayMatchNull(side.other)
+    among(conditions, offered, computable, known).maxByOption { choice =>
       4 * Side.both.count(prunes(choice, _)) - Side.both.count(choice.mayMatchNull)
     }
   }
@@ -88,12 +94,13 @@ object SolvedChoice {
   private def among(
       conditions: BySide[Term],
       ranked: BySide[Seq[Term]],
-      computable: Term => Boolean
+      computable: Term => Boolean,
+      known: Option[Term] = None
   ): Seq[SolvedChoice] = {
     val reaches = BySide.make { side =>
       val own = conditions(side).largestOver(side)(computable).toIndexedSeq
       ranked(side.other)
-        .map(order => order -> new SolvedReach(conditions(side), side, order, own))
+        .map(order => order -> new SolvedReach(conditions(side), side, order, own, known))
         .toMap
     }
     for {

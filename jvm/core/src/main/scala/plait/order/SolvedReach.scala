@@ -25,12 +25,15 @@ import plait.interval.{Bound, Domain, IntervalSet, Possible, Rational, Specials}
   * @param own
   *   terms over the row's side, whose values [[ranks]] takes in this sequence; see
   *   [[Term.largestOver]]
+  * @param known
+  *   what else holds for every pair of rows: it says whether NULL may match, and moves no end
   */
 final class SolvedReach(
     val condition: Term,
     val side: Side,
     val order: Term,
-    val own: IndexedSeq[Term]
+    val own: IndexedSeq[Term],
+    known: Option[Term] = None
 ) {
 
   private val variables = own.zipWithIndex.map { case (term, i) =>
@@ -67,7 +70,10 @@ final class SolvedReach(
   }
 
   /** Can the condition be TRUE although the order has no value? */
-  lazy val mayMatchNull: Boolean = mayMatch(Possible.JustNull)
+  lazy val mayMatchNull: Boolean = mayMatch(Possible.JustNull) && known.forall { fact =>
+    new SolvedReach(Call(Logic.And, condition, fact), side, order, IndexedSeq.empty)
+      .mayMatch(Possible.JustNull)
+  }
 
   private def mayMatch(value: Possible): Boolean = {
     val state = start.clone()

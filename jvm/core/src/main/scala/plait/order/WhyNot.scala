@@ -81,6 +81,16 @@ object WhyNot {
         order
       )
 
+  /** Of streams: rows whose order has no value may come at any time, whatever the frontier. */
+  final case class MatchesNull(side: Side, order: String)
+      extends WhyNot(
+        "MATCHES_NULL",
+        s"a ${side.other.name} row whose $order is NULL may match a ${side.name} row whenever it comes: if there is none, " +
+          s"say $order IS NOT NULL of the ${side.other.name} side, in its own WHERE or in ON",
+        side.name,
+        order
+      )
+
   /** It is looked up in by rows that come in no order, so each of its rows may still be found. */
   final case class Collected(side: Side)
       extends WhyNot(
@@ -206,6 +216,15 @@ object WhyNot {
   /** Spark planned it in a session without Plait, or by a rule that comes before Plait's. */
   final case class NotAsked()
       extends WhyNot("NOT_ASKED", "Plait was not asked when the join was planned")
+
+  /** It cannot be left to Spark half-way: a checkpoint is of one of the two joins. */
+  final case class StreamNotPlanned(error: String)
+      extends WhyNot(
+        "STREAM_NOT_PLANNED",
+        s"planning a join of streams failed: $error. With the hint NO_SYMMETRIC_HASH Spark runs it by a join of its own, if it has " +
+          "one of that type, and from a new checkpoint",
+        error
+      )
 
   final case class PlanningFailed(error: String)
       extends WhyNot(

@@ -14,8 +14,14 @@ import plait.join.Leaving
   * }}}
   *
   * It may be left at each row that comes out and goes on behind it when it is called again.
+  *
+  * @param tooOld
+  *   called before rows leave because of their age; it may throw
   */
-final private[stream] class LeavingRows[R >: Null <: AnyRef](segments: StoredSegments[R]) {
+final private[stream] class LeavingRows[R >: Null <: AnyRef](
+    segments: StoredSegments[R],
+    tooOld: () => Unit
+) {
   // What is being taken: the rows that end before `until`, or all; segment, chunk, row of it.
   private var until = Long.MinValue
   private var takes: Taking = Taking.Nothing
@@ -134,8 +140,11 @@ final private[stream] class LeavingRows[R >: Null <: AnyRef](segments: StoredSeg
   }
 
   private def left(rows: Int): Unit = {
+    if (takes eq Taking.Expired) {
+      tooOld()
+      expired += rows
+    }
     segments.left(rows)
-    if (takes eq Taking.Expired) expired += rows
   }
 
   private def takeOfChunk(leaving: Leaving): R = {

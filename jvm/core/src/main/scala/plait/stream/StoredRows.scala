@@ -22,14 +22,18 @@ import scala.collection.mutable
   *   2. Dead rows of a chunk are not given any more, and the chunk is written anew when half of it is
   *      dead or gone.
   *   3. The order of calls within a batch is that of the list above. Places are valid until `append`.
+  *
+  * @param tooOld
+  *   called before rows leave because of their age; it may throw
   */
 final class StoredRows[R >: Null <: AnyRef](
     store: ChunkStore[R],
     marks: MarkMeans,
-    lifetime: Lifetime = Lifetime.Endless
+    lifetime: Lifetime = Lifetime.Endless,
+    tooOld: () => Unit = () => ()
 ) {
   private val segments = new StoredSegments(store, marks, lifetime)
-  private val leaving = new LeavingRows(segments)
+  private val leaving = new LeavingRows(segments, tooOld)
 
   // Bits that were read or set in this batch, by segment and chunk.
   private val bits = new mutable.LongMap[Array[Long]]

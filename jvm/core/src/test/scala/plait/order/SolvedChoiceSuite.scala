@@ -6,7 +6,7 @@ import munit.FunSuite
 
 import plait.constraint.Term._
 import plait.constraint.{Arithmetic, Compared, Comparison, Logic, Overflow, Term}
-import plait.interval.{Domain, FieldOperation, Possible, Rational}
+import plait.interval.{Domain, FieldOperation, Possible, Rational, Specials}
 import plait.{BySide, Side}
 
 class SolvedChoiceSuite extends FunSuite {
@@ -39,6 +39,24 @@ class SolvedChoiceSuite extends FunSuite {
     assertEquals(choice.reaches.left.ranks(day(20000)), Some((20000L - Int.MaxValue, 20000L)))
     val everything = Some((Int.MinValue.toLong, Int.MaxValue.toLong))
     assertEquals(choice.reaches.right.ranks(day(20000)), everything)
+  }
+
+  test("of streams a row is not pruned that a NULL may match, unless no NULL comes") {
+    val near =
+      Call(Logic.And, is(Comparison.AtLeast, days, 0), is(Comparison.AtMost, days, 2))
+    def isNull(term: Term) = Call(Logic.Is(Specials.Null), term)
+    val condition = Call(Logic.Or, near, isNull(right))
+    val timed = Call(Logic.Not, isNull(right))
+    def isKept(known: Option[Term]) = SolvedChoice
+      .ofStreams(
+        BySide(condition, condition),
+        BySide(Seq(left), Seq(right)),
+        term => term == left || term == right,
+        known
+      )((_, _) => true)
+      .map(_.mayMatchNull(Side.Right))
+    assertEquals(isKept(None), Some(true))
+    assertEquals(isKept(Some(timed)), Some(false))
   }
 
   test("days that wrap around reach from one end of the dates to the other") {

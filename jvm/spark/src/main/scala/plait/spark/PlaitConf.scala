@@ -15,7 +15,8 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.stream.late         drop     rows of a stream behind its frontier: drop, fail, null-pad
   * spark.plait.stream.unbounded-state auto  rows of a stream that wait for ever: auto, error, warn, allow
   * spark.plait.stream.max-rows-per-key none how many rows of a key a side of a join of streams stores: a number
-  * spark.plait.stream.at-limit     fail     what is done about more: fail, evict
+  * spark.plait.stream.at-limit     fail     what is done about more: fail, evict; about rows that are too old by
+  *                                          STATE_TTL evict, if nothing is said
   * spark.plait.trace.buffered      false    sample the rows buffered every 1,000 rows read
   * spark.plait.planning.on-error   spark    spark: Spark's own plan and a warning; fail: the error
   * }}}
@@ -38,6 +39,9 @@ final case class PlaitConf(conf: SQLConf) {
   def keyLimit: Option[RowsOfKey] = wholeAbove0(PlaitConf.MostOfKey, "none").map { most =>
     RowsOfKey(most, choice(PlaitConf.OnLimit, AtLimit.All, AtLimit.Fail)(_.name))
   }
+
+  /** What becomes of rows that have waited for as long as they are to be remembered. */
+  def atStateTtl: AtLimit = choice(PlaitConf.OnLimit, AtLimit.All, AtLimit.Evict)(_.name)
 
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
@@ -159,7 +163,7 @@ object LateRows {
 /** How many rows of a key a side of a join of streams stores, and what is done about more. */
 final case class RowsOfKey(most: Int, atLimit: AtLimit)
 
-/** What becomes of the rows of a key that are too many. */
+/** What becomes of the rows of a key that are too many, and of rows that are too old. */
 sealed abstract class AtLimit(val name: String)
 
 object AtLimit {
@@ -167,7 +171,7 @@ object AtLimit {
   /** They end the query. */
   case object Fail extends AtLimit("fail")
 
-  /** They leave, those first whose reach ends first, and are counted. */
+  /** They leave, of a key those first whose reach ends first, and are counted. */
   case object Evict extends AtLimit("evict")
 
   val All: Seq[AtLimit] = Seq(Fail, Evict)

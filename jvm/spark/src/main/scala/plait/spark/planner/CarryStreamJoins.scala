@@ -71,6 +71,6 @@ object TakeStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case KeptTogether(child) => child
     case join @ Join(left, right, joinType, condition, hint) if StreamJoins.isTaken(join) =>
-      StreamRanges.of(StreamJoin(left, right, joinType, condition, hint))
+      StreamPlanning.of(join)(StreamRanges.of(StreamJoin(left, right, joinType, condition, hint)))
   }
 }

@@ -88,7 +88,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   private def check(join: Join, above: Option[LogicalPlan]): Unit = {
     val toPlan = JoinToPlan.of(join)
-    val spec = StreamPruning.of(toPlan).spec
+    val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan).spec)
     val whys = BySide.make(side => spec.pruning(side).whyNot)
     if (!toPlan.hasKeys && Side.both.forall(whys(_).isDefined))
       throw ClauseError(
@@ -123,7 +123,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   /** Left rows that are never answered are no join; right rows that are never dropped are a warning. */
   private def checkAsOf(join: AsOfJoin, above: Option[LogicalPlan]): Unit = {
-    val spec = StreamAsOf.spec(join)
+    val spec = StreamPlanning.of(join)(StreamAsOf.spec(join))
     tellOfTime(spec, above, join.origin)
     checkLimit(AsOfKeys.of(join).keys.left.nonEmpty, join.origin)
     for (why <- spec.pruning.left.whyNot)

@@ -28,14 +28,14 @@ object StreamJoinStrategy extends SparkStrategy {
     case join: StreamJoin =>
       val toPlan = JoinToPlan.of(join.join)
       val columns = BySide(join.left.output, join.right.output)
-      val spec = StreamPruning.of(toPlan).spec
+      val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan).spec)
       if (toPlan.hasKeys) Seq(node(join, toPlan.keys, toPlan.residual, spec, columns))
       else Seq(node(join, ranges(join), toPlan.residual, dealt(spec, join), columns))
     case join: AsOfJoin if StreamAsOf.isOfStreams(join) =>
       val AsOfKeys(keys, rest) = AsOfKeys.of(join)
       val columns =
         BySide(join.left.output, join.right.output.map(EventTimeColumn.unmarked))
-      Seq(node(join, keys, rest, StreamAsOf.spec(join), columns))
+      Seq(node(join, keys, rest, StreamPlanning.of(join)(StreamAsOf.spec(join)), columns))
     case _ => Nil
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   And,
   EqualTo,
   Expression,
+  IsNotNull,
   Literal,
   PredicateHelper
 }
@@ -61,7 +62,7 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
       found.fold(BySide(FrontierRule.Unknown, FrontierRule.Unknown))(p =>
         BySide.make(side => ruleOf(side, p.orders(side)))
       ),
-      freed(join.told(found.fold(notCompared)(_.texts))),
+      freed(join.told(said(found))),
       BySide.make(side => found.fold[Long => Long](_ => Frontier.Unknown)(bound(_, side))),
       outputWatermark(found),
       bounded
@@ -139,11 +140,21 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
   /** Of two that prune as many sides the one that Spark compiles. */
   private def best: Option[Pruning] = byFormulas match {
     case Some(formulas) if prunes(formulas) == Side.both.size => Some(formulas)
-    case formulas => (formulas ++ bySolving).maxByOption(prunes)
+    case formulas => (formulas ++ bySolving.filter(prunes(_) > 0)).maxByOption(prunes)
   }
 
   private def unpruned = BySide.make(_ => SideExpressions.unpruned)
-  private def notCompared = BySide.make(_ => SidePruning.not(WhyNot.NoComparison()))
+
+  /** Of several reasons the one that is nearest to pruning: only NULL is in the way. */
+  private def said(found: Option[Pruning]): BySide[SidePruning] = BySide.make { side =>
+    val text = found.fold(SidePruning.not(WhyNot.NoComparison()))(_.texts(side))
+    if (text.whyNot.isEmpty) text
+    else
+      bySolving.flatMap(_.texts(side).whyNot) match {
+        case Some(why: WhyNot.MatchesNull) => text.unlessFor(why)
+        case _ => text
+      }
+  }
 
   private def prunes(pruning: Pruning): Int =
     Side.both.count(pruning.texts(_).whyNot.isEmpty)
@@ -173,18 +184,31 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
   private lazy val bySolving: Option[Pruning] = condition.flatMap { c =>
     val terms = BySide.make(_ => c.whole.term(c.expression))
     SolvedChoice
-      .ofStreams(terms, BySide.make(c.sortable), c.whole.source(_).isDefined)(isKnown)
+      .ofStreams(terms, BySide.make(c.sortable), c.whole.source(_).isDefined, notNull(c))(isKnown)
       .map { choice =>
         Pruning(
           choice.orders,
           BySide.make(SideExpressions.solved(_, choice, c.whole)),
           BySide.make { side =>
-            told(side, choice.orders, PruningText.solved(side, choice, c.expression.toString))
+            val found = PruningText.solved(side, choice, c.expression.toString)
+            if (found.whyNot.isEmpty && choice.mayMatchNull(side.other))
+              found.unlessFor(WhyNot.MatchesNull(side, choice.orders(side.other).term.toString))
+            else told(side, choice.orders, found)
           },
           terms
         )
       }
-      .filter(prunes(_) > 0)
+  }
+
+  /** That columns of the condition have a value, where what is below the join says so. */
+  private def notNull(c: JoinCondition): Option[Term] = {
+    val asked = c.expression.references
+    val known = for {
+      side <- Side.both
+      column <- children(side).output.filter(asked.contains)
+      if !column.nullable || children(side).constraints.contains(IsNotNull(column))
+    } yield IsNotNull(column): Expression
+    known.reduceOption(And(_, _)).map(c.whole.term)
   }
 
   /** A reach that ends helps only where the other side is known to come in its order. */

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQUERY}
 import org.apache.spark.sql.internal.SQLConf
 
+import plait.order.WhyNot
 import plait.spark.plan.{Claim, ClauseError}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 
@@ -35,15 +36,32 @@ import plait.spark.{JoinStrategyChoice, PlaitConf}
   * is taken only where no side can be NULL.
   */
 object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
-  override def apply(plan: LogicalPlan): LogicalPlan = {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY)) {
+      case filter: Filter
+          if filter.resolved && filter.isStreaming && asksStream(filter.condition) =>
+        turnedOff.foreach(setting => throw refused(setting, filter))
+        joined(filter)
+    }
+
+  private def turnedOff: Option[String] = {
     val conf = PlaitConf(SQLConf.get)
-    if (!conf.enabled || conf.joinStrategy == JoinStrategyChoice.Never) plan
+    if (!conf.enabled) Some(s"${PlaitConf.Enabled}=false")
     else
-      plan.resolveOperatorsUpWithPruning(_.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY)) {
-        case filter: Filter
-            if filter.resolved && filter.isStreaming && asksStream(filter.condition) =>
-          joined(filter)
-      }
+      Option.when(conf.joinStrategy == JoinStrategyChoice.Never)(
+        s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}"
+      )
+  }
+
+  /** Spark would refuse it with words that do not say how it ran before. */
+  private def refused(setting: String, filter: Filter) = {
+    val asking = splitConjunctivePredicates(filter.condition).find(asksStream).get
+    ClauseError(
+      "Spark runs no subquery over a stream; Plait runs EXISTS and IN as joins of streams, and " +
+        s"${WhyNot.TurnedOff(setting).sentence}. Take that setting back where the query is made: one that has a checkpoint then " +
+        "goes on with it.",
+      origin(asking, filter)
+    )
   }
 
   private def asksStream(expression: Expression): Boolean = expression.exists {

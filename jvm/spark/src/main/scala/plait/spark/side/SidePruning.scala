@@ -27,7 +27,8 @@ final class SidePruning private (val text: String, val prunedBy: Either[WhyNot, 
 
   /** What does prune it, if something else were known. */
   def unlessFor(why: WhyNot): SidePruning =
-    new SidePruning(s"${text.split(", pruned by").head}, not pruned: $why", Left(why))
+    if (text.startsWith("not pruned")) SidePruning.not(why)
+    else SidePruning.not(text.split(", (not )?pruned(:| by)").head, why)
 
   /** The streams of the other side come to an end, and its own time with them. */
   def untilOver(streams: Seq[String]): SidePruning = new SidePruning(

@@ -23,9 +23,12 @@ import plait.BySide
   * Conventions:
   *   1. A file is written once, before the batch that uses it. A batch that is run again reads what it read
   *      at first, so that it drops and stores the same rows.
-  *   2. If a file is missing, because the driver died in between, the newest older one serves: a frontier
+  *   2. It is written by a task of the batch before, so it is there when that is committed: the rows that have
+  *      promised it are not read again. Where both run in one stage, no task knows all rows, and the driver writes it after the
+  *      commit.
+  *   3. If a file is missing, because the driver died in between, the newest older one serves: a frontier
   *      that held still holds.
-  *   3. Ranks that are not known are the least that there is.
+  *   4. Ranks that are not known are the least that there is.
   */
 final class FrontierLog(folder: Path, conf: Configuration) {
   private val files = CheckpointFileManager.create(folder, conf)

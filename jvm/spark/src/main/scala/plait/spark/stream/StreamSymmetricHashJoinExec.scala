@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
@@ -256,7 +257,17 @@ final class StreamSymmetricHashJoinExec(
     }
   }
 
-  /** Spark asks when the batch is over: the time to write down what the next one is run with. */
+  /** For the tasks of this batch, if they begin only when all of its rows have been read. */
+  private def promisedAsSent: Option[PromisedAsSent] = Option.when(
+    isLogged && Side.both.forall(input(_) match {
+      case _: ShuffleExchangeLike | _: ReusedExchangeExec => true
+      case _ => false
+    })
+  )(new PromisedAsSent(() => promised))
+
+  /** Spark asks when the batch is committed: late, but in time to write down what the next one is run with, where no task
+    * could know it.
+    */
   override def getProgress(): StateOperatorProgress = {
     if (isLogged) {
       frontierLog.note(batch + 1, promised)
@@ -298,11 +309,13 @@ final class StreamSymmetricHashJoinExec(
         orders,
         spec.bounded,
         found.map(_.lifetime),
+        PlaitConf(conf).atStateTtl,
         PlaitConf(conf).keyLimit,
         metrics
       )
     )
     val layout = new StateLayout(inputs)
+    val (sent, number) = (promisedAsSent, batch)
     left
       .execute()
       .stateStoreAwareZipPartitions(right.execute(), info, stateStoreNames, coordinator) {
@@ -322,6 +335,10 @@ final class StreamSymmetricHashJoinExec(
           val started = System.nanoTime
           task.join(store, BySide(leftRows, rightRows)) { waiting =>
             metrics("allUpdatesTimeMs") += (System.nanoTime - started) / 1000000
+            for (promise <- sent if partition == 0)
+              FrontierLog
+                .at(info.checkpointLocation, info.operatorId, hadoopConf.value.value)
+                .note(number + 1, promise.ranks)
             metrics("commitTimeMs") += timeTakenMs { val _ = store.commit() }
             saved(store, waiting)
           }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.plait.TaskMemory
 
 import plait.spark.side._
-import plait.spark.{LateRows, RowsOfKey}
+import plait.spark.{AtLimit, LateRows, RowsOfKey}
 import plait.stream.{KeyLimit, Lifetime, MarkMeans, StoredRows}
 import plait.{BySide, Side}
 
@@ -40,6 +40,8 @@ trait StreamTask extends Serializable {
   *   the streams of a side that are said to come to an end
   * @param lifetimes
   *   how long rows of a side are remembered
+  * @param atStateTtl
+  *   what becomes of those that are older
   * @param limit
   *   of the rows of a key
   */
@@ -53,6 +55,7 @@ final case class StreamBatch(
     orders: BySide[Option[StreamOrder]],
     bounded: BySide[Seq[String]],
     lifetimes: BySide[Lifetime],
+    atStateTtl: AtLimit,
     limit: Option[RowsOfKey],
     metrics: Map[String, SQLMetric]
 ) {
@@ -81,7 +84,10 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     new StoredRows[UnsafeRow](
       new StateChunkStore(store, side, layout),
       means(side),
-      batch.lifetimes(side)
+      batch.lifetimes(side),
+      () =>
+        if (batch.atStateTtl eq AtLimit.Fail)
+          throw StateTtlException.of(side, batch.lifetimes(side))
     )
   }
 
