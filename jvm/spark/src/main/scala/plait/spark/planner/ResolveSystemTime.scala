@@ -151,13 +151,19 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
 
   private def noTimeOfRow(constant: Expression, time: SystemTime) = ClauseError(
     s"The time of a join FOR SYSTEM_TIME AS OF is a column of its left side, and ${constant.sql} is none. For one " +
-      "time for all rows write the constant itself, which is Spark's time travel, or put it into a column of the left side",
+      s"time for all rows write ${constantFor(constant)}, which is Spark's time travel, or put it into a column of the " +
+      "left side",
     time.origin
   )
 
   private def openKey(key: Expression, time: SystemTime) = ClauseError(
     s"ON must compare every column of the version key with the left side, but does not compare ${key.sql}",
     time.origin
+  /** Without parentheses `current_date` is a name to Spark's time travel, and a name may be a column's. */
+  private def constantFor(constant: Expression): String =
+    if (constant.exists(_.isInstanceOf[VariableReference])) "the constant itself"
+    else s"${constant.sql}, with parentheses"
+
   )
 
   private def noTime(right: LogicalPlan, time: SystemTime) = {
