@@ -110,6 +110,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
     case Join(left, AtSystemTime(time, right), joinType, condition, hint) =>
       if (plan.origin.startIndex.flatMap(clauses.asOf).isDefined)
         throw ClauseError("A join has either MATCH_CONDITION or FOR SYSTEM_TIME AS OF", plan.origin)
+      condition.foreach(WrittenCasts.mark)
       val inner = CurrentOrigin.withOrigin(plan.origin) {
         Join(completed(left), right, joinType, condition, hint)
       }
