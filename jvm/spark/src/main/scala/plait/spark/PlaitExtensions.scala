@@ -25,6 +25,7 @@ import plait.spark.sql.PlaitParser
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetClaims                  what hints said is used; nothing is cached yet
   * plan normalization       KeepIdleStreams               before the optimizer takes them out
+  * resolution               GroupedWindowTime             Spark has found the column below the groups
   * plan normalization       ReadTablesAnew                once a micro-batch; nothing is found in the cache yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
@@ -90,6 +91,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => StreamSubqueries)
     extensions.injectPostHocResolutionRule(_ => CarryWindows)
+    extensions.injectResolutionRule(_ => GroupedWindowTime)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
     extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
     extensions.injectCheckRule(_ => StreamJoinCheck)
