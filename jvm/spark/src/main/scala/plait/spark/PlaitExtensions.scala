@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark
 
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.{
+  SparkSession,
+  SparkSessionExtensions,
+  SparkSessionExtensionsProvider,
+  classic
+}
 
 import plait.spark.planner._
 import plait.spark.sql.PlaitParser
@@ -19,13 +25,13 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveSystemTime             so that Spark gives the times one type
   * resolution               ResolveWindowedTable          the table of a window function is known
   * resolution               ResolveWindowTime             Spark has found no column of that name
+  * resolution               GroupedWindowTime             Spark has found the column below the groups
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         MissingMatchCondition         the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetClaims                  what hints said is used; nothing is cached yet
   * plan normalization       KeepIdleStreams               before the optimizer takes them out
-  * resolution               GroupedWindowTime             Spark has found the column below the groups
   * plan normalization       ReadTablesAnew                once a micro-batch; nothing is found in the cache yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
@@ -75,7 +81,7 @@ import plait.spark.sql.PlaitParser
   */
 class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser((_, before) => new PlaitParser(before))
+    extensions.injectParser((session, before) => new PlaitParser(before, () => confOf(session)))
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectHintResolutionRule(new KeepCheckpoints(_))
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
@@ -85,13 +91,13 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveSystemTime)
     extensions.injectResolutionRule(new ResolveWindowedTable(_))
     extensions.injectResolutionRule(_ => ResolveWindowTime)
+    extensions.injectResolutionRule(_ => GroupedWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => StreamSubqueries)
     extensions.injectPostHocResolutionRule(_ => CarryWindows)
-    extensions.injectResolutionRule(_ => GroupedWindowTime)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
     extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
     extensions.injectCheckRule(_ => StreamJoinCheck)
@@ -122,4 +128,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
   }
+
+  private def confOf(session: SparkSession): SQLConf =
+    session.asInstanceOf[classic.SparkSession].sessionState.conf
 }
