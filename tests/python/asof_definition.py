@@ -174,7 +174,7 @@ class AsOf:
             rows.sort(key=lambda row: (row[column] is None) == is_null_last)
         rows.sort(key=lambda row: rank(row["m"]), reverse=self.operator not in (">=", ">"))
         if self.operator is None:
-            # Of those before and of those after the next is last; and of equally far ones those before.
+            # To each side the next is last; and of equally far ones those before.
             before = [row for row in rows if rank(row["m"]) <= rank(left["m"])]
             before.sort(key=lambda row: rank(row["m"]))
             rows = [row for row in rows if rank(row["m"]) > rank(left["m"])] + before
