@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples: as-of joins without an equality, cut into ranges of the match value."""
+"""Examples, and an oracle: as-of joins without an equality, cut into ranges of the match value.
+
+Oracle of rows that nothing tells apart: the definition in Python.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql.functions import count, spark_partition_id
+from tests.python.asof_definition import HOW, OPERATORS, AsOf, Row, arrow
+from tests.python.cases import cases
 from tests.python.queries import answer, settings
 
 import plait
@@ -149,3 +156,44 @@ def test_sides_that_are_computed_are_not_computed_twice_for_the_cuts(spark: Spar
         assert "in 4 ranges" in explained(spark.sql(both))
     one = f"SELECT a.k FROM {latest} a ASOF JOIN big b MATCH_CONDITION (a.m >= b.t)"
     assert "in 4 ranges" in explained(spark.sql(one)), "the cuts are those of the table"
+
+
+def rows_often_alike(rng: Random) -> list[Row]:
+    """Rows of few values, each several times: most are the same as another in every column."""
+    spread = rng.choice([1, 3, 10])
+    table: list[Row] = []
+    for _ in range(rng.choice([1, 4, 12])):
+        m = None if rng.random() < 0.2 else rng.randint(-spread, spread)
+        row = {"pair": 0, "k": 0, "v": rng.choice([None, 1, 2]), "m": m, "w": None}
+        table += [row | {"id": rng.randrange(2)}] * rng.randint(1, 4)
+    table = [dict(row) for row in table]
+    rng.shuffle(table)
+    return table
+
+
+@pytest.mark.parametrize("seed", range(cases(24, soak=2_000)))
+def test_rows_that_nothing_tells_apart_come_out_as_often_as_they_are_there(
+    spark: SparkSession, seed: int
+) -> None:
+    rng = Random(seed)
+    sides = rows_often_alike(rng), rows_often_alike(rng)
+    join = AsOf(
+        "int",
+        rng.choice(("RIGHT", "FULL", *HOW)),
+        [*OPERATORS, None][seed % 5],
+        rng.choice([None, ("1", 1)]),
+        rng.choice([None, "r.v DESC"]),
+        "",
+        rng.choice([None, "r.v <> 2"]),
+        False,
+        *sides,
+        is_keyless=True,
+    )
+    for name, table in zip(("ls", "rs"), sides, strict=True):
+        df = spark.createDataFrame(arrow("int", table)).repartition(rng.randint(1, 3))
+        df.createOrReplaceTempView(name)
+    ranges = 1 + seed % 7
+    with settings(spark, ALWAYS | {"spark.sql.shuffle.partitions": ranges}):
+        df = spark.sql(join.sql)
+        assert Counter(map(tuple, df.collect())) == join.rows(), f"{ranges} ranges: {join.sql}"
+        assert f"in {ranges} ranges" in explained(df) or ranges == 1

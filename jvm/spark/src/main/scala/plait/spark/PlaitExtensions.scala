@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark
 
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.{
+  SparkSession,
+  SparkSessionExtensions,
+  SparkSessionExtensionsProvider,
+  classic
+}
 
 import plait.spark.planner._
 import plait.spark.sql.PlaitParser
@@ -19,6 +25,7 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveSystemTime             so that Spark gives the times one type
   * resolution               ResolveWindowedTable          the table of a window function is known
   * resolution               ResolveWindowTime             Spark has found no column of that name
+  * resolution               GroupedWindowTime             Spark has found the column below the groups
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         MissingMatchCondition         the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
@@ -74,7 +81,7 @@ import plait.spark.sql.PlaitParser
   */
 class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser((_, before) => new PlaitParser(before))
+    extensions.injectParser((session, before) => new PlaitParser(before, () => confOf(session)))
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectHintResolutionRule(new KeepCheckpoints(_))
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
@@ -84,6 +91,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveSystemTime)
     extensions.injectResolutionRule(new ResolveWindowedTable(_))
     extensions.injectResolutionRule(_ => ResolveWindowTime)
+    extensions.injectResolutionRule(_ => GroupedWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
@@ -120,4 +128,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
   }
+
+  private def confOf(session: SparkSession): SQLConf =
+    session.asInstanceOf[classic.SparkSession].sessionState.conf
 }

@@ -26,9 +26,12 @@ final case class DeclaredOrder(order: SortOrder, slack: Option[Expression]) {
 object DeclaredOrder {
 
   /** The order that a text says, if it says one. */
-  def order(text: String): Option[SortOrder] =
+  def order(text: String): Option[SortOrder] = orders(text).collect { case Seq(order) => order }
+
+  /** The orders that a text lists: a comma may also stand in a name, a text or a call. */
+  def orders(text: String): Option[Seq[SortOrder]] =
     Try(CatalystSqlParser.parsePlan(s"SELECT 1 ORDER BY $text")).toOption.collect {
-      case Sort(Seq(order), true, _: Project, _) => order
+      case Sort(orders, true, _: Project, _) => orders
     }
 
   /** A number or an interval, written as one or in a text, that is not negative. */

@@ -104,24 +104,27 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       def across(l: Expression, r: Expression) =
         l.references.subsetOf(left.outputSet) && r.references.nonEmpty &&
           r.references.subsetOf(right.outputSet) &&
-          (said.keys.isEmpty || said.keys.exists(_.semanticEquals(uncast(r))))
+          (said.keys.isEmpty || said.keys.exists(isCompared(_, r)))
       // A constant names one key, and chooses among no versions of several, where the keys are known.
       val hasLeft = said.keys.nonEmpty || (a.references.nonEmpty && b.references.nonEmpty)
       hasLeft && (across(a, b) || across(b, a))
     case _ => false
   }
 
-  /** The column that Spark compares as another type. */
-  private def uncast(e: Expression): Expression = e match {
-    case ImplicitCast(child) => uncast(child)
-    case other => other
-  }
+  /** Is this what is compared, perhaps as another type, as Spark would have it? A cast may be a part of the
+    * key, and one that is written and not a part of it may make one value of two keys.
+    */
+  private def isCompared(key: Expression, e: Expression): Boolean =
+    e.semanticEquals(key) || (e match {
+      case ImplicitCast(child) => isCompared(key, child)
+      case _ => false
+    })
 
   /** A column of the key that ON leaves open would let versions of several keys stand for one. */
   private def open(said: VersionTable, keys: Seq[Expression]): Option[Expression] =
     said.keys.find { key =>
       !keys.exists {
-        case Equality(a, b) => Seq(a, b).exists(side => uncast(side).semanticEquals(key))
+        case Equality(a, b) => Seq(a, b).exists(isCompared(key, _))
         case _ => false
       }
     }
@@ -151,14 +154,22 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
 
   private def noTimeOfRow(constant: Expression, time: SystemTime) = ClauseError(
     s"The time of a join FOR SYSTEM_TIME AS OF is a column of its left side, and ${constant.sql} is none. For one " +
-      "time for all rows write the constant itself, which is Spark's time travel, or put it into a column of the left side",
+      s"time for all rows write ${constantFor(constant)}, which is Spark's time travel, or put it into a column of the " +
+      "left side",
     time.origin
   )
 
+  /** Without parentheses `current_date` is a name to Spark's time travel, and a name may be a column's. */
+  private def constantFor(constant: Expression): String =
+    if (constant.exists(_.isInstanceOf[VariableReference])) "the constant itself"
+    else s"${constant.sql}, with parentheses"
+
   private def openKey(key: Expression, time: SystemTime) = ClauseError(
-    s"ON must compare every column of the version key with the left side, but does not compare ${key.sql}",
+    s"ON must compare every column of the version key with the left side, but does not compare ${key.sql}$asItIs",
     time.origin
   )
+
+  private def asItIs = ": compare it as it is, or name in VERSION_KEY what ON compares"
 
   private def noTime(right: LogicalPlan, time: SystemTime) = {
     val columns = right.output.map(_.name).mkString(", ")
@@ -176,7 +187,8 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       if (said.keys.isEmpty) "a column of the right side"
       else said.keys.map(_.sql).mkString("one of the key's columns ", ", ", "")
     ClauseError(
-      s"A join FOR SYSTEM_TIME AS OF needs an equality in ON between the left side and $wanted",
+      s"A join FOR SYSTEM_TIME AS OF needs an equality in ON between the left side and $wanted" +
+        (if (said.keys.isEmpty) "" else asItIs),
       time.origin
     )
   }

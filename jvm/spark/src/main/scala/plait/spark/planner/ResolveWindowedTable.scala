@@ -18,6 +18,7 @@ import plait.spark.plan._
   *   1. Lengths and the offset are constants; months have no length.
   */
 final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan] {
+  import ResolveWindowedTable._
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case WindowedTable(function, _, _, _, _, Some(instead), _) if isOfUser(function.name) =>
@@ -55,6 +56,7 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
       val of = s"The $name of ${call.function.name}"
       val length = micros(of, written)
       if (length <= 0) throw ClauseError(s"$of must be more than zero", written.origin)
+      if (length > Longest) throw ClauseError(s"$of must be ${atMost(written)}", written.origin)
       length
     }
     val offset = call.offset.fold(0L)(micros(s"The OFFSET of ${call.function.name}", _))
@@ -66,14 +68,11 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
 
   private def micros(of: String, written: Expression): Long = {
     def fail(why: String) = throw ClauseError(s"$of must be $why", written.origin)
-    if (!written.foldable) fail("a constant")
-    (written.dataType, written.eval()) match {
+    (written.dataType, ClauseConstant.of(of, written)) match {
       case (_: DayTimeIntervalType, length: Long) => length
       case (CalendarIntervalType, length: CalendarInterval) if length.months == 0 =>
-        Math.addExact(
-          Math.multiplyExact(length.days, ResolveWindowedTable.Day),
-          length.microseconds
-        )
+        try Math.addExact(Math.multiplyExact(length.days, Day), length.microseconds)
+        catch { case _: ArithmeticException => fail(atMost(written)) }
       case (CalendarIntervalType | _: YearMonthIntervalType, _) =>
         fail("an interval of days or less: months differ in length")
       case (other, _) =>
@@ -84,4 +83,11 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
 
 object ResolveWindowedTable {
   private val Day = 86400000000L
+
+  /** The years 1 to 9999 are so long, and with less no time of theirs leaves 64 bits. */
+  private val LongestDays = 3652059
+  private val Longest = LongestDays * Day
+
+  private def atMost(written: Expression) =
+    s"no more than $LongestDays days, which are all of the years 1 to 9999, but is ${written.sql}"
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-import plait.spark.plan.ClauseError
+import plait.spark.plan.{ClauseConstant, ClauseError}
 import plait.spark.translate.{MatchDirection, OrderedType}
 
 /** Whether two match values are no farther apart than a TOLERANCE, as a condition on both:
@@ -71,9 +71,7 @@ object Tolerance {
     Coalesce(Seq(condition, Literal.TrueLiteral))
 
   private def constant(tolerance: Expression): Literal = {
-    if (!tolerance.foldable)
-      throw ClauseError(s"TOLERANCE must be a constant, but is ${tolerance.sql}", tolerance.origin)
-    val value = Literal(tolerance.eval(), tolerance.dataType)
+    val value = Literal(ClauseConstant.of("TOLERANCE", tolerance), tolerance.dataType)
     val isWrong = value.value match {
       case null => true
       case interval: CalendarInterval =>

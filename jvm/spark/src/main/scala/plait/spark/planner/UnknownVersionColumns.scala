@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 
 import plait.spark.plan.VersionTable
 
@@ -27,7 +28,7 @@ object UnknownVersionColumns extends Rule[LogicalPlan] {
 
   private def wrong(name: UnresolvedAttribute, table: VersionTable) = {
     val relations = HintedRelations.all(table.child)
-    val columns = table.child.output.map(_.name).mkString(", ")
+    val columns = table.child.output.map(c => quoteIfNeeded(c.name)).mkString(", ")
     val relation =
       if (relations.isEmpty) "the rows have no name"
       else s"the relation is ${relations.mkString(", ")}"

@@ -3,10 +3,16 @@ package plait.spark.planner
 
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.analysis.MultiAlias
+import org.apache.spark.sql.catalyst.analysis.{MultiAlias, UnresolvedAlias}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, ResolvedHint, UnresolvedHint}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  LogicalPlan,
+  OneRowRelation,
+  Project,
+  ResolvedHint,
+  UnresolvedHint
+}
 import org.apache.spark.sql.types.{BooleanType, StringType}
 
 import plait.spark.plan.{Claim, VersionTable}
@@ -109,6 +115,18 @@ object VersionHint {
     case expression: Expression => Some(expression)
     case _ => None
   }
+
+  /** What a text lists: a comma may also stand in a name or in a call. */
+  def expressions(text: String): Option[Seq[Expression]] =
+    Try(CatalystSqlParser.parsePlan(s"SELECT $text")).toOption.flatMap {
+      case Project(list, _: OneRowRelation) =>
+        val parts = list.map {
+          case UnresolvedAlias(child, _) => expression(child)
+          case name => expression(name)
+        }
+        if (parts.forall(_.isDefined)) Some(parts.flatten) else None
+      case _ => None
+    }
 
   def order(parameter: Any): Option[SortOrder] = parameter match {
     case Literal(text, _: StringType) if text != null => order(text.toString)

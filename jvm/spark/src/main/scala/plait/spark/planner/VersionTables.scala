@@ -52,13 +52,9 @@ object VersionTables extends Rule[LogicalPlan] {
   ): LogicalPlan = {
     def read[A](key: String, wanted: String)(parse: String => Option[A]): Option[A] =
       property(key).map(text => parse(text).getOrElse(throw wrong(table, key, text, wanted)))
-    def list[A](parse: String => Option[A])(text: String): Option[Seq[A]] = {
-      val parts = text.split(",").toSeq.map(part => parse(part.trim))
-      if (parts.forall(_.isDefined)) Some(parts.flatten) else None
-    }
     val since = read(Time, "a column or an expression")(VersionHint.expression)
-    val ties = read(Order, "orders, as 'seq DESC'")(list(VersionHint.order))
-    val keys = read(Key, "columns")(list(VersionHint.expression))
+    val ties = read(Order, "orders, as 'seq DESC'")(DeclaredOrder.orders)
+    val keys = read(Key, "columns")(VersionHint.expressions)
     val deleted = read(Deleted, "a condition")(VersionHint.expression)
     if (Seq(since, ties, keys, deleted).forall(_.isEmpty)) relation
     else VersionTable(since, ties.getOrElse(Nil), keys.getOrElse(Nil), deleted, Nil, relation)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types._
 import plait.BySide
 import plait.spark.translate.{BestMatch, OrderValue}
 
-/** How far apart two match values are, exactly; to be compared, not to be shown.
+/** How far apart two match values are; to be compared, not to be shown.
   *
   * {{{
   * BIGINT -2^63, 2^63 - 1       2^64 - 1, as an unsigned number
@@ -16,7 +16,13 @@ import plait.spark.translate.{BestMatch, OrderValue}
   * DECIMAL(38, 2)               as a BigDecimal
   * }}}
   *
-  * Times are instants, dates days, intervals microseconds or months.
+  *   1. Times are instants, dates days, intervals microseconds or months. Of these, of whole numbers and of
+  *      decimals distances are exact.
+  *   1. Those of DOUBLE and FLOAT are rounded to a double, as Spark rounds l - r: 1.0 is as far from 1e16 as
+  *      2.0 is. Along the order of the values they never fall, so the next to either side is a nearest of its
+  *      side; which side wins is decided by the rounded distances, and a tie is the earlier's.
+  *   1. An infinity is infinitely far from all but itself, and so is NaN. Two numbers never are, also where
+  *      l - r overflows; of one left row only one side can lie so far, so one greatest distance is enough.
   */
 sealed abstract class MatchDistance extends Serializable {
   type Distance
@@ -63,11 +69,11 @@ object MatchDistance {
     override def of(left: InternalRow, right: InternalRow): Double = {
       val l = value.left(left).getDouble(0)
       val r = value.right(right).getDouble(0)
-      val apart = math.abs(l - r)
       if (l == r || (l.isNaN && r.isNaN)) 0.0
-      else if (apart.isNaN) Double.PositiveInfinity
-      else apart
+      else if (isFinite(l) && isFinite(r)) math.min(math.abs(l - r), Double.MaxValue)
+      else Double.PositiveInfinity
     }
+    private def isFinite(value: Double) = !value.isNaN && !value.isInfinite
     override def isNearer(a: Double, b: Double): Boolean = a < b
     override def isZero(distance: Double): Boolean = distance == 0
   }

@@ -50,11 +50,7 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
     val end = ties.getOrElse(tokens.size)
     val tolerance = toleranceBefore(end)
     val (rule, comparison) = compared(expression(builder, 0, tolerance.getOrElse(end)))
-    comparison.foreach {
-      // `timestamp(s)` becomes a cast, and the user's own: Spark marks only those that are written as one.
-      case call: UnresolvedFunction => call.setTagValue(Cast.USER_SPECIFIED_CAST, ())
-      case _ =>
-    }
+    WrittenCasts.mark(comparison)
     MatchCondition(
       rule,
       comparison,

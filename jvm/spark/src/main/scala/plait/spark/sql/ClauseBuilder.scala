@@ -110,6 +110,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
     case Join(left, AtSystemTime(time, right), joinType, condition, hint) =>
       if (plan.origin.startIndex.flatMap(clauses.asOf).isDefined)
         throw ClauseError("A join has either MATCH_CONDITION or FOR SYSTEM_TIME AS OF", plan.origin)
+      condition.foreach(WrittenCasts.mark)
       val inner = CurrentOrigin.withOrigin(plan.origin) {
         Join(completed(left), right, joinType, condition, hint)
       }
@@ -150,7 +151,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
 private[sql] object ClauseBuilder {
   def notOfJoin(time: SystemTime): ParseException = ClauseError(
     "FOR SYSTEM_TIME AS OF a column or PROCTIME() stands behind the right side of a join. Spark's own time travel " +
-      "takes a constant, as TIMESTAMP'2026-03-01 10:00:00' or current_timestamp(), and no variable",
+      "takes a constant, as TIMESTAMP'2026-03-01 10:00:00' or current_timestamp() with its parentheses, and no variable",
     time.origin
   )
 }

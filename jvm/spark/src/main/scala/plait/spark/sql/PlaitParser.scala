@@ -30,8 +30,13 @@ import plait.spark.plan.{AtSystemTime, ClauseError}
   *
   * No word of ours is reserved: each counts only where its clause stands. Where a word may be of a clause,
   * the statement is read to see; if it has none, what was read is forgotten.
+  *
+  * @param session
+  *   what is set in the session: the text of a view is read with the settings of its maker, of which Plait's are
+  *   none
   */
-final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
+final class PlaitParser(delegate: ParserInterface, session: () => SQLConf = () => SQLConf.get)
+    extends ParserInterface {
 
   override def parsePlan(sqlText: String): LogicalPlan = parsed(sqlText)(_.parsePlan(sqlText))
 
@@ -48,7 +53,7 @@ final class PlaitParser(delegate: ParserInterface) extends ParserInterface {
 
   /** Clauses are looked for where variables have been put in. */
   private def parsed(sqlText: String)(by: ParserInterface => LogicalPlan): LogicalPlan =
-    if (!PlaitConf(SQLConf.get).enabled) by(delegate)
+    if (!PlaitConf(SQLConf.get).enabled || !PlaitConf(session()).enabled) by(delegate)
     else if (!Clauses.mayBeIn(new VariableSubstitution().substitute(sqlText)))
       told(sqlText)(by(delegate))
     else {

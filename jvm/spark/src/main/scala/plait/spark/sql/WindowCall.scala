@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import org.antlr.v4.runtime.ParserRuleContext
+import org.antlr.v4.runtime.tree.ParseTree
 import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedAttribute,
   UnresolvedFunction,
@@ -179,11 +180,17 @@ object WindowCall {
     }
 
   private def startsWithTable(call: WindowCall): Boolean = call.arguments.headOption.exists {
-    case Argument(_, e: ExpressionContext) => Name.matches(e.getText) || isQuery(e)
+    case Argument(_, e: ExpressionContext) => isName(e) || isQuery(e)
     case _ => true
   }
 
-  private val Name = "[\\p{L}_`][\\p{L}\\p{N}_`.]*".r
+  /** A name and nothing else: `my-table` or db.`my-table` in backquotes, too. */
+  private def isName(tree: ParseTree): Boolean = tree match {
+    case _: ColumnReferenceContext => true
+    case part: DereferenceContext => isName(part.base)
+    case only if only.getChildCount == 1 => isName(only.getChild(0))
+    case _ => false
+  }
 
   private def isQuery(e: ExpressionContext): Boolean =
     e.getStart.getType == LEFT_PAREN && Set("SELECT", "WITH", "VALUES", "FROM", "TABLE")
