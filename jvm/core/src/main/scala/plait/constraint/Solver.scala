@@ -69,8 +69,14 @@ final class Solver(
     found.map(_.result())
   }
   private val views: Array[Arguments] = arguments.map(new Arguments(_))
-  private val branching: Array[Int] =
-    nodes.indices.filter(i => (operations(i) ne null) && operations(i).hasCases).toArray
+
+  /** Those of an OR first: the cases of many IFs would use up the tries. */
+  private val branching: Array[Int] = {
+    val (choices, junctions) = nodes.indices
+      .filter(i => (operations(i) ne null) && operations(i).hasCases)
+      .partition(operations(_).isInstanceOf[Choice.If])
+    (junctions ++ choices).toArray
+  }
   private val root = indexOf(condition)
   private val isConstant: Array[Boolean] = nodes.map {
     case _: Constant | _: Known => true

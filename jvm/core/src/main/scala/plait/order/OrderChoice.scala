@@ -15,15 +15,21 @@ final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {
   def prunedBy(side: Side): Seq[ReachBound] =
     reaches(side).farEnd(orders(side.other).direction)
 
+  /** An end that is the same for all rows comes from what is known of the other side alone, and is passed
+    * only near its end.
+    */
+  private def following(side: Side): Seq[ReachBound] =
+    prunedBy(side).filter(_.formula.variables.nonEmpty)
+
   def whyNotPruned(side: Side): Option[WhyNot] =
-    if (prunedBy(side).nonEmpty) None
+    if (following(side).nonEmpty) None
     else Some(WhyNot.EndlessReach(side, orders(side.other).term.toString))
 
   /** How well its sides are pruned. */
   def points: Int = Side.both.map(pointsOf).sum
 
   private[order] def pointsOf(side: Side): Int =
-    prunedBy(side).map(OrderChoice.slope(this, side, _)).maxOption.getOrElse(0)
+    following(side).map(OrderChoice.slope(this, side, _)).maxOption.getOrElse(0)
 }
 
 /** Which orders to sort the two sides by.

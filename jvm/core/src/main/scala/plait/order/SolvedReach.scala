@@ -99,8 +99,8 @@ final class SolvedReach(
   def points(along: Order, direction: Direction): Int =
     if (!follows(direction)) 0
     else {
-      val moves = SolvedReach.samples.map(rowOf(_, along.term.nodes)).flatMap { row =>
-        possible(own.map(row)).map(row(along.term).values.lower -> farEnd(_, direction))
+      val moves = rowsAlong(along.term).map { case (at, reached) =>
+        at -> farEnd(reached, direction)
       }
       val signs = moves.zip(moves.drop(1)).map { case ((x, end), (y, next)) =>
         Bound.at(y).compare(Bound.at(x)) * Bound.at(next).compare(Bound.at(end))
@@ -109,6 +109,19 @@ final class SolvedReach(
       val seen = signs.map(_.sign * turned).filter(_ != 0).distinct
       if (seen == Seq(1)) 3 else if (seen == Seq(-1)) 1 else 2
     }
+
+  /** Rows of which one term differs: where it is, and what they reach. */
+  private def rowsAlong(term: Term): Seq[(Bound[Rational], Possible)] =
+    along.getOrElseUpdate(
+      term,
+      SolvedReach.samples.map(rowOf(_, term.nodes)).flatMap { row =>
+        val at = row(term).values
+        possible(own.map(row))
+          .filter(reached => at.nonEmpty && reached.values.nonEmpty)
+          .map(at.lower -> _)
+      }
+    )
+  private val along = mutable.HashMap.empty[Term, Seq[(Bound[Rational], Possible)]]
 
   private def farEnd(reached: Possible, direction: Direction): Bound[Rational] =
     if (direction == Direction.Ascending) reached.values.upper else reached.values.lower
@@ -133,7 +146,9 @@ final class SolvedReach(
       case _ =>
     }
     val computed = alone.forward(state)
-    if (computed.values.single.isDefined) computed else chosen(term)
+    // Of columns with these values a comparison is FALSE as a rule, and of others it may be TRUE.
+    if (term.domain != Domain.Boolean && computed.values.single.isDefined) computed
+    else chosen(term)
   }
 
   /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not

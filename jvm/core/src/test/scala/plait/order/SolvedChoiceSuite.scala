@@ -85,6 +85,33 @@ class SolvedChoiceSuite extends FunSuite {
     assertEquals(choice.whyNotTwoEnded, None)
   }
 
+  test("rows that reach nothing but NULL say nothing of where an end moves") {
+    val (a, b) =
+      (Variable("l.a", Side.Left, Domain.Long), Variable("l.b", Side.Left, Domain.Long))
+    val t = Variable("r.t", Side.Right, Domain.Long)
+    val near = Call(
+      Logic.And,
+      Call(Compared(Comparison.AtMost), a, b),
+      Call(Compared(Comparison.AtLeast), t, a),
+      Call(Compared(Comparison.AtMost), Subtract(t, a), Constant(10))
+    )
+    val condition = Call(Logic.Or, near, Call(Logic.Is(Specials.Null), t))
+    val reach = new SolvedReach(condition, Side.Left, t, IndexedSeq(a, b))
+    assert(reach.follows(Direction.Ascending))
+    assertEquals(reach.points(Order(a, Direction.Ascending), Direction.Ascending), 3)
+  }
+
+  test("an OR with what a column is equal to may be TRUE for some rows: no end is guessed") {
+    val (x, u) =
+      (Variable("l.x", Side.Left, Domain.Long), Variable("r.x", Side.Right, Domain.Long))
+    val isThree =
+      Call(Compared(Comparison.Equal), Variable("l.n", Side.Left, Domain.Long), Constant(3))
+    val condition =
+      Call(Logic.Or, Call(Compared(Comparison.Less), u, x), isThree)
+    val reach = new SolvedReach(condition, Side.Left, u, IndexedSeq(x, isThree))
+    assert(!reach.follows(Direction.Ascending))
+  }
+
   test("an end that another column moves has the points of one in no particular sequence") {
     val (t, x) =
       (Variable("l.t", Side.Left, Domain.Long), Variable("l.x", Side.Left, Domain.Long))

@@ -30,7 +30,7 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 import plait.order.WhyNot
 import plait.spark.plan.PlaitJoinHint
-import plait.spark.planner.JoinIntervals.{Mixed, Point, Stretch}
+import plait.spark.planner.JoinIntervals.{Computed, Mixed, Point, Stretch}
 import plait.spark.translate.{IntervalExpressions, RangeOf}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
@@ -136,8 +136,9 @@ object RangeSplit extends Rule[LogicalPlan] {
       choice(join, new JoinCondition(condition, join.children))
     }
 
-  /** One whose rows have one range each, if there is one: of two the one with more rows, as those of the
-    * other may go to several.
+  /** One whose rows have one range each, if there is one: of two the one whose intervals are computed and not
+    * solved, and else the one with more rows, as those of the other may go to several. What may have any
+    * number of rows has more.
     */
   private def choice(
       join: JoinToPlan,
@@ -150,7 +151,10 @@ object RangeSplit extends Rule[LogicalPlan] {
     } yield side -> intervals
     val points = usable.filter { case (_, intervals) => intervals.shape == Point }
     // maxByOption keeps the first of equals.
-    points.maxByOption { case (side, _) => join.rows(side) }.orElse(usable.headOption)
+    (if (points.nonEmpty) points else usable).maxByOption { case (side, intervals) =>
+      val rows = join.rows(side)
+      (intervals.cost == Computed, rows.isEmpty, rows)
+    }
   }
 
   private def homes(joinType: JoinType): Seq[Side] = joinType match {
