@@ -13,6 +13,7 @@ PYTHON_LINT = $(BIN)/ruff check $(PYTHON_SOURCES) && \
 DOCKER_LINT = $(BIN)/hadolint docker/Dockerfile && \
 	$(BIN)/check-jsonschema -q --builtin-schema vendor.compose-spec docker/compose.yaml && \
 	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*)
+PROTO_LINT = cd proto && ../$(BIN)/buf lint
 # Two processes; the tests of a file stay in one, which sets up for all of them once.
 PYTEST = $(BIN)/pytest -n 2 --dist loadfile
 REPORTS = jvm/*/target/test-reports/*.xml build/pytest.xml
@@ -28,7 +29,7 @@ demo: .venv/plait ## join real flights and weather, with Plait and with stock Sp
 
 test: .venv/dev .venv/node ## lint and every suite, up to the first stage that fails
 	@rm -rf $(REPORTS)
-	@echo "== lint: Python, docker" && $(PYTHON_LINT) && $(DOCKER_LINT)
+	@echo "== lint: Python, docker, proto" && $(PYTHON_LINT) && $(DOCKER_LINT) && ($(PROTO_LINT))
 	@status=0; \
 	echo "== lint, test, jar: Scala" && ./sbt $(SBT_LINT) test jar && \
 	$(MAKE) --no-print-directory .venv/plait build/spark.jsa && \
@@ -44,13 +45,15 @@ fmt: .venv/dev ## rewrite the sources as the formatters want them
 	@./sbt scalafixAll scalafmtAll scalafmtSbt
 	@$(BIN)/ruff check --fix $(PYTHON_SOURCES) && $(BIN)/ruff format $(PYTHON_SOURCES)
 
-lint: .venv/dev ## formatters, scalafix, ruff, mypy, and what knows docker/, changing nothing
+lint: .venv/dev ## formatters, scalafix, ruff, mypy, and what knows docker/ and proto/, changing nothing
 	@$(PYTHON_LINT)
 	@$(DOCKER_LINT)
+	@$(PROTO_LINT)
 	@./sbt $(SBT_LINT)
 
 soak: ## make test with the many random cases of each test, some hours
 	@PLAIT_SOAK=1 $(MAKE) --no-print-directory test
+	@$(BIN)/python scripts/lowest_protobuf.py
 
 mutants: .venv/dev ## break the interval laws on purpose and see the tests fail
 	@$(BIN)/python scripts/mutants.py

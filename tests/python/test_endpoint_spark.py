@@ -235,8 +235,8 @@ def test_a_wrong_statement_is_told_by_name_place_and_state_without_a_stack(
         assert error.position["fragment"] == fragment
         start, stop = int(error.position["start"]), int(error.position["stop"])
         assert sql[start : stop + 1] == fragment
-    if status == "INVALID_ARGUMENT":
-        assert len(error.sql_state) == 5
+    assert len(error.sql_state) == 5
+    assert (error.sql_state == "42501") == (status == "PERMISSION_DENIED")
     assert "\tat " not in str(error)
     assert error.stack == ""
 

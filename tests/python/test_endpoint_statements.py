@@ -154,6 +154,11 @@ def test_a_prepared_statement_runs_with_other_values_each_time(client: Client) -
         list(scaled(factor=1, n=1))
 
 
+def test_a_prepared_statement_takes_parameters_by_place_too(client: Client) -> None:
+    with client.prepare("SELECT id * ? AS x FROM range(?)", 1.5, 1) as scaled:
+        assert [row.x for row in scaled(0.5, 3)] == [0.0, 0.5, 1.0]
+
+
 def test_a_prepared_statement_is_admitted_again_each_time(client: Client) -> None:
     list(client.sql("CREATE TEMP VIEW seen AS SELECT 1 AS a"))
     all_of = client.prepare("SELECT * FROM seen")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 from tests.python.conftest import QUICK
 from tests.python.endpoint import until
 from tests.python.server_process import ServerProcess
@@ -17,6 +21,10 @@ from tests.python.server_process import ServerProcess
 import plait
 from plait.cli import main
 from plait.client import Client, RemoteError
+from plait.commands.names import Names
+from plait.commands.output import Out
+from plait.commands.place import Server
+from plait.commands.shell import Shell, prompt
 from plait.server.callers import digest
 
 pytestmark = pytest.mark.spark
@@ -316,6 +324,33 @@ def test_the_command_lists_watches_starts_and_stops_streams(
     code, _, err = streams("start", "--nowhere", "SELECT x FROM STREAM orders")
     assert code == 1
     assert err.splitlines()[-1].endswith("^")
+
+
+def test_the_command_and_the_shell_make_streaming_tables_too(
+    place: Place, maker: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAIT_TOKEN", "maker")
+
+    def sql(text: str) -> str:
+        assert main(["sql", "--server", place.server.address, text]) == 0
+        return capsys.readouterr().out
+
+    def typed(text: str) -> str:
+        out, errors = io.BytesIO(), io.StringIO()
+        with create_pipe_input() as keys, place.client("maker") as client:
+            names = Names(lambda _: [])
+            session = prompt(names, InMemoryHistory(), keys, DummyOutput())
+            assert Shell(Server(client), session, Out(out, 80), errors, names).answer(text)
+        assert errors.getvalue() == ""
+        return out.getvalue().decode()
+
+    few = "SELECT id FROM STREAM orders WHERE id < 5"
+    for run, name in ((sql, "by_command"), (typed, "by_shell")):
+        run(f"CREATE STREAMING TABLE {name} AS {few};")
+        assert until(lambda name=name: rows(maker, name) == [(1,)], 30)
+        assert "1" in run(f"SELECT id FROM {name};")
+        run(f"DROP TABLE {name};")
+    assert maker.streams() == []
 
 
 def test_a_streaming_table_fills_while_it_is_read_and_goes_when_it_is_dropped(

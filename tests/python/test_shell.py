@@ -21,7 +21,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from tests.python.endpoint import Endpoint, until
 
-from plait.cli import main
+from plait.cli import HELP, main
 from plait.commands.names import Names
 from plait.commands.output import Out
 from plait.commands.place import Server
@@ -267,3 +267,12 @@ def test_each_command_helps(command: str, capsys: pytest.CaptureFixture[str]) ->
     told = capsys.readouterr().out
     assert told.startswith(f"usage: plait {command}")
     assert "--server HOST:PORT" in told
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_every_command_says_what_it_takes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: plait {command}")
+    assert "-h, --help" in told

@@ -214,7 +214,7 @@ def run(config: Config) -> None:
         signal.signal(number, asked)
     served = serve(config, engine)
     served.watch(stop.set)
-    print(f"listening on {config.server.host}:{served.port}", flush=True)
+    print(f"listening on {_bracketed(config.server.host)}:{served.port}", flush=True)
     while not stop.wait(TICK):
         pass
     log.info("stopping")

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why an operation failed, and the gRPC status that says so.
 
-| kind | status | is |
-|---|---|---|
-| statement | INVALID_ARGUMENT | it cannot be parsed or analysed, or a value made it fail |
-| refused | PERMISSION_DENIED | the caller's token does not allow it |
-| limit | RESOURCE_EXHAUSTED | the result or the queue is too long |
-| cancelled | CANCELLED | its client, or the server's end, has stopped it |
-| deadline | DEADLINE_EXCEEDED | the call's deadline has passed |
-| request | INVALID_ARGUMENT | the request itself is wrong |
-| unauthenticated | UNAUTHENTICATED | no token, or one that the server does not know |
-| missing | NOT_FOUND | there is no such operation |
-| exists | ALREADY_EXISTS | there is one of that id already |
-| other | FAILED_PRECONDITION | the request is meant for another server or session than there is |
-| behind | OUT_OF_RANGE | the batch that is asked for is not kept any more |
-| displaced | ABORTED | another call reads the operation now |
-| ending | UNAVAILABLE | the server is shutting down |
-| internal | INTERNAL | anything else |
+| kind | status | SQLSTATE | is |
+|---|---|---|---|
+| statement | INVALID_ARGUMENT | 42000 | it cannot be parsed or analysed, or a value made it fail |
+| refused | PERMISSION_DENIED | 42501 | the caller's token does not allow it |
+| limit | RESOURCE_EXHAUSTED | 54000 | the result or the queue is too long |
+| cancelled | CANCELLED | 57014 | its client, or the server's end, has stopped it |
+| deadline | DEADLINE_EXCEEDED | 57014 | the call's deadline has passed |
+| request | INVALID_ARGUMENT | 22023 | the request itself is wrong |
+| unauthenticated | UNAUTHENTICATED | 28000 | no token, or one that the server does not know |
+| missing | NOT_FOUND | 42704 | there is no such operation |
+| exists | ALREADY_EXISTS | 42710 | there is one of that id already |
+| other | FAILED_PRECONDITION | 55000 | it is meant for another server or session than there is |
+| behind | OUT_OF_RANGE | 24000 | the batch that is asked for is not kept any more |
+| displaced | ABORTED | 55006 | another call reads the operation now |
+| ending | UNAVAILABLE | 57P01 | the server is shutting down |
+| internal | INTERNAL | XX000 | anything else |
+
+An error of Spark's has its own SQLSTATE, and only one without has that of its kind: up to 42 of the
+standard, from 54 on as in Db2 and PostgreSQL.
 """
 
 from __future__ import annotations
@@ -25,6 +28,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plait.errors import PlaitError
+
+STATES = {
+    "statement": "42000",
+    "refused": "42501",
+    "limit": "54000",
+    "cancelled": "57014",
+    "deadline": "57014",
+    "request": "22023",
+    "unauthenticated": "28000",
+    "missing": "42704",
+    "exists": "42710",
+    "other": "55000",
+    "behind": "24000",
+    "displaced": "55006",
+    "ending": "57P01",
+    "internal": "XX000",
+}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from google.protobuf import any_pb2
 from google.rpc import code_pb2, status_pb2
 
 from plait._proto import plait_pb2
-from plait.server.failure import Failure, Place, request
+from plait.server.failure import STATES, Failure, Place, request
 
 if TYPE_CHECKING:
     from plait.server.config import Server
@@ -138,7 +138,7 @@ def detail(failure: Failure, operation: str, server: str = "") -> plait_pb2.Erro
     """Tell what the message leaves out, as much as there is room for."""
     told = plait_pb2.ErrorDetail(
         condition=failure.condition,
-        sql_state=failure.sql_state,
+        sql_state=failure.sql_state or STATES[failure.kind],
         parameters=_some(failure.parameters),
         operation=operation,
         server=server,

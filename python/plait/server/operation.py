@@ -361,7 +361,6 @@ def _too_large(size: int, most: int) -> dict[str, Any]:
     return {
         "kind": "limit",
         "condition": "RESULT_TOO_LARGE",
-        "sqlState": "54000",
         "message": f"A row of the result makes a message of {size} bytes, and one may have {most}: "
         "select less of it at a time, or raise the server's message_bytes.",
     }

@@ -5,7 +5,19 @@ import plait.interval.Bound.Unbounded
 import plait.interval.Domain.Floating
 import plait.interval._
 
-/** What a type does with a result that it cannot hold. */
+/** What a type does with a result that it cannot hold.
+  *
+  * {{{
+  * 100 + 100 of bytes      Fails none      GivesNull NULL      Wraps -56      Saturates 127
+  * }}}
+  *
+  * Conventions:
+  *   1. It is a property of each expression, not of the session: a view or a function keeps the mode it was
+  *      made in.
+  *   2. ANSI mode fails, TRY gives NULL, legacy mode wraps integers and gives NULL for decimals.
+  *   3. Intervals fail in legacy mode too. Floating numbers never overflow: they become infinite.
+  *   4. What fails has no value: it is in no set, and a row for which the condition fails matches nothing.
+  */
 sealed trait Overflow
 object Overflow {
 

@@ -11,6 +11,14 @@ import plait.interval._
   *   a AND b FALSE   ⇒   one of them FALSE: b, if a cannot be
   *   a OR b          the mirror: NOT (NOT a AND NOT b)
   * }}}
+  *
+  * Conventions:
+  *   1. There are three truth values. A row matches if its condition is TRUE; FALSE and NULL are told apart,
+  *      as NOT makes TRUE of the one and NULL of the other.
+  *   2. FALSE settles an AND and TRUE an OR, whatever the others are, NULL too; else NULL comes out if one is
+  *      NULL.
+  *   3. What is settled may not be evaluated further: that an argument would fail says nothing then.
+  *   4. The questions `IS NULL` and `IS NAN` are never NULL.
   */
 object Logic {
 

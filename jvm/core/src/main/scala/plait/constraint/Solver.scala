@@ -16,6 +16,13 @@ import plait.interval._
   *   again          a < b + 10 gives b > -7              until no end moves
   * }}}
   *
+  * {{{
+  * new Solver(condition).solve(a -> Possible.in(IntervalSet.atLeast(Rational.One)), b -> atLeastSix)
+  *   Narrowed(values), values(a) = (3, +inf), values(b) = [6, +inf)
+  * new Solver(n = 1 AND n = 2).solve()              Infeasible
+  * new Solver(n <= n).solve(n -> oneToNine)         Unchanged: every one of them may be
+  * }}}
+  *
   * The terms are a graph: a term that stands in several places is one node, and what one place says
   * of it holds in the others. A node whose result may come from one of several arguments (OR) is
   * also solved case by case, and what the cases allow is united.
@@ -158,6 +165,9 @@ final class Solver(
     upward(state, changed)
     state(root)
   }
+
+  /** What each sweep of [[solve]] made of each term, as a table and as a graph. */
+  def trace(known: (Term, Possible)*): Trace = traced(known: _*)._2
 
   /** As [[solve]], telling of each sweep. */
   def traced(known: (Term, Possible)*): (Narrowing, Trace) = {

@@ -17,6 +17,12 @@ import plait.interval.RealOperation._
   *
   * A set is inverted by way of the multiples in it: (1, 3) of floors is 2 alone, so [2, 3).
   * `date_trunc('HOUR', t)` is a floor to units of 3,600,000,000 microseconds.
+  *
+  * Conventions:
+  *   1. Steps are of exact numbers; what a type does with the result is that of [[plait.constraint.Arithmetic]].
+  *   2. Truncations of times go down, of negative ones too: 1969-12-31 23:59 is of the hour from 23:00.
+  *   3. `div` and `%` go to zero, as in Java; `pmod` is never negative for a positive divisor.
+  *   4. A division by 0 has no value.
   */
 object StepOperation {
 

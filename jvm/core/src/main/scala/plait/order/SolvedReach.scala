@@ -138,17 +138,13 @@ final class SolvedReach(
     */
   private def rowOf(sample: Term => Possible, in: Seq[Term]): Term => Possible = term => {
     val chosen = if (term.nodes.exists(in.contains)) sample else SolvedReach.usual
-    val alone = new Solver(term)
-    val state = alone.initial
-    term.nodes.foreach {
-      case v: Variable =>
-        state(alone.index(v)) = (if (in.contains(v)) sample else SolvedReach.usual) (v)
-      case _ =>
-    }
-    val computed = alone.forward(state)
+    def column(v: Variable) = (if (in.contains(v)) sample else SolvedReach.usual) (v)
     // Of columns with these values a comparison is FALSE as a rule, and of others it may be TRUE.
-    if (term.domain != Domain.Boolean && computed.values.single.isDefined) computed
-    else chosen(term)
+    val computed = SolvedReach.computed(
+      term,
+      if (term.domain == Domain.Boolean) v => Possible.in(v.domain.everything) else column
+    )
+    if (computed.values.single.isDefined) computed else chosen(term)
   }
 
   /** An end in the outermost eighth is none: it comes from what a type can hold (`l.t + r.t` must not
@@ -195,6 +191,17 @@ object SolvedReach {
       }
     )
     of(term)
+  }
+
+  /** What a term is where its columns are these. */
+  private def computed(term: Term, columns: Variable => Possible): Possible = {
+    val alone = new Solver(term)
+    val state = alone.initial
+    term.nodes.foreach {
+      case v: Variable => state(alone.index(v)) = columns(v)
+      case _ =>
+    }
+    alone.forward(state)
   }
 
   /** Rows as they may be: not 0, not at the limits, times of this century. */

@@ -257,7 +257,7 @@ class SolverExamples extends FunSuite {
 
   test("the trace names every node, as text and as Mermaid") {
     val condition = is(Greater, a, on(Minus, b, exactly(3)))
-    val (_, trace) = new Solver(condition).traced(b -> Possible.in(IntervalSet.atLeast(q(6))))
+    val trace = new Solver(condition).trace(b -> Possible.in(IntervalSet.atLeast(q(6))))
     assert(trace.text.contains("(3, +inf)"), trace.text)
     assert(trace.mermaid.startsWith("flowchart BT"), trace.mermaid)
     assert(trace.mermaid.contains("(b - 3)"), trace.mermaid)

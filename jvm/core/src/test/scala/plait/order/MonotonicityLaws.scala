@@ -43,12 +43,17 @@ class MonotonicityLaws extends LawSuite {
       val isRow = moving.forall(v => place(v, a).isDefined && place(v, b).isDefined)
       val first = a ++ moving.map(v => v -> sorted(v).head)
       val second = b ++ moving.map(v => v -> sorted(v).last) + (p -> a(p))
-      val weakly = moving.map(v => (v: Term) -> (NonDecreasing: Monotonicity)).toMap
+      // They rise strictly if all three do.
+      val rises = moving.forall(v => place(v, first) != place(v, second))
+      val moved: Monotonicity = if (rises) up else NonDecreasing
+      val along = moving.map(v => (v: Term) -> moved).toMap
       val order = implicitly[Ordering[(Int, Rational)]]
       !isRow || (for { l <- place(t, first); r <- place(t, second) } yield {
         val compared = order.compare(l, r)
-        of(t, weakly) match {
+        of(t, along) match {
           case Monotonicity.Constant => compared == 0
+          case StrictlyIncreasing => compared < 0
+          case StrictlyDecreasing => compared > 0
           case moved if moved.isNonDecreasing => compared <= 0
           case moved if moved.isNonIncreasing => compared >= 0
           case _ => true
@@ -70,6 +75,8 @@ class MonotonicityLaws extends LawSuite {
     assertEquals(of(Subtract(a, b), both): Monotonicity, Unknown)
     assertEquals(of(Scale(a, 2), both): Monotonicity, StrictlyIncreasing)
     assertEquals(of(Term.Constant(3), both): Monotonicity, Monotonicity.Constant)
+    val tenth = on(Quotient, Overflow.Fails, a, Term.Constant(10))
+    assertEquals(of(tenth, both): Monotonicity, NonDecreasing)
   }
 
   test("a - b with a ascending and b descending") {

@@ -12,7 +12,7 @@ import plait.interval.{Domain, FieldOperation, Possible, Rational, RealOperation
 import plait.order.Direction.{Ascending, Descending}
 import plait.{BySide, LawSuite, Side}
 
-class OrderChoiceSuite extends LawSuite(test = 2000, soak = 20000) {
+class OrderChoiceSuite extends LawSuite {
   private val nothingOffered = BySide(Nil, Nil)
   private def best(conjunction: Compare*) = OrderChoice.best(conjunction, nothingOffered)
   private def orders(conjunction: Compare*) = best(conjunction: _*).map(_.orders)

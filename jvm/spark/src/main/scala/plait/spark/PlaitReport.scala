@@ -64,7 +64,7 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       ours.ofPairs.map { condition =>
         val leaves = new TermTranslation(BySide(ours.left.outputSet, ours.right.outputSet))
         val term = new ConditionTranslation(leaves).term(condition)
-        s"```mermaid\n${new Solver(term).traced()._2.mermaid}\n```"
+        s"```mermaid\n${new Solver(term).trace().mermaid}\n```"
       }
     case _ => None
   }

@@ -39,16 +39,16 @@ final class AgainstSpark(random: Random) extends Assertions {
     val term = translation.term(expression)
     val solver = new Solver(term)
     val bound = BindReferences.bindReference(expression, columns)
-    val generated = Try(GenerateUnsafeProjection.generate(Seq(bound)))
+    val project = GenerateUnsafeProjection.generate(Seq(bound))
     val reaches = reachesOf(expression, columns, linear)
     var held = 0
     for (_ <- 1 to rows) {
       val row = columns.map(c => values.of(c.dataType))
       val input = InternalRow.fromSeq(row)
       val evaluated = Try(bound.eval(input))
-      for (project <- generated) (evaluated, Try(project(input))) match {
-        case (Success(a), Success(code)) =>
-          val b = code.get(0, expression.dataType)
+      val compiled = Try(project(input)).map(_.get(0, expression.dataType))
+      (evaluated, compiled) match {
+        case (Success(a), Success(b)) =>
           assert(
             isSame(a, b) || expression.exists(isTriedDate),
             s"eval $a, code $b: $expression of $row"
@@ -56,7 +56,8 @@ final class AgainstSpark(random: Random) extends Assertions {
         case (Success(a), Failure(e)) => fail(s"eval $a, code $e: $expression of $row")
         case _ => ()
       }
-      evaluated.foreach { value =>
+      // Where eval fails and the code gives a value, it is the code that a query runs.
+      (evaluated.toOption.toSeq ++ compiled.toOption).distinct.foreach { value =>
         val boxes = columns.zip(row).flatMap { case (column, x) =>
           linear.leaf(column).map(_ -> boxAround(x, column.dataType))
         }

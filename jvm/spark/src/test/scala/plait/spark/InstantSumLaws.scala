@@ -4,16 +4,16 @@ package plait.spark
 
 import java.time.{Instant, ZoneId}
 
-import munit.ScalaCheckSuite
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
 import org.apache.spark.sql.types.{DayTimeIntervalType, TimestampNTZType, TimestampType}
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 
+import plait.LawSuite
 import plait.spark.translate.InstantSum
 
-class InstantSumLaws extends ScalaCheckSuite {
+class InstantSumLaws extends LawSuite {
   private val day = 86400L * 1000000L
   private val zones =
     Seq("UTC", "+05:30", "America/New_York", "America/St_Johns", "Africa/Casablanca")

@@ -149,7 +149,9 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
               },
               () => UnixMillis(sub(TimestampType)),
               () => UnixMicros(sub(TimestampType)),
-              () => ToUnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone))
+              () =>
+                ToUnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone)),
+              () => UnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone))
             )
         val int: Seq[() => Expression] =
           if (t != IntegerType) Nil
@@ -242,7 +244,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
                   sub(t),
                   Some(zone)
                 ),
-              () => SecondsToTimestamp(sub(LongType)),
+              () => SecondsToTimestamp(sub(pick(LongType, DoubleType))),
               () => MillisToTimestamp(sub(LongType)),
               () => MicrosToTimestamp(sub(LongType))
             )
@@ -251,6 +253,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
         def times = pick(TimestampType, TimestampNTZType)
         Seq[() => Expression](
           () => { val x = times; SubtractTimestamps(sub(x), sub(x), false, Some(zone)) },
+          () => SubtractDates(sub(DateType), sub(DateType), false),
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => UnaryMinus(sub(t), failOnError = true),
@@ -261,6 +264,9 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
       case _: YearMonthIntervalType =>
         Seq[() => Expression](
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
+          () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
+          () => UnaryMinus(sub(t), failOnError = true),
+          () => Abs(sub(t), failOnError = true),
           () => MultiplyYMInterval(sub(t), factor(f, columns, depth)),
           () => DivideYMInterval(sub(t), factor(f, columns, depth))
         ) ++ cast

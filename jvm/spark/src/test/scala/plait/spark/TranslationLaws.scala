@@ -138,7 +138,7 @@ class TranslationLaws extends munit.FunSuite {
 
   for (dataType <- Seq(ByteType, IntegerType, LongType))
     test(s"integers of type ${dataType.sql}, in every evaluation mode, near the limits too") {
-      run(250) { random =>
+      run(340) { random =>
         val tables = new Tables(dataType)
         val mode = EvalMode.values.toSeq(random.nextInt(EvalMode.values.size))
         val conjuncts = Seq.fill(1 + random.nextInt(2)) {
@@ -178,7 +178,7 @@ class TranslationLaws extends munit.FunSuite {
     test(s"${dataType.sql} and intervals around changes of the clock in $zone") {
       SQLConf.get.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone)
       try
-        run(150) { random =>
+        run(340) { random =>
           val tables = new Tables(dataType)
           def shifted: Expression = {
             val c = tables.all(random.nextInt(4))
@@ -202,7 +202,7 @@ class TranslationLaws extends munit.FunSuite {
     }
 
   test("dates, date_add that wraps, and differences of dates") {
-    run(250) { random =>
+    run(340) { random =>
       val tables = new Tables(DateType)
       def day: Any = random.nextInt(12) match {
         case 0 => Int.MaxValue - random.nextInt(4)
@@ -282,7 +282,7 @@ class TranslationLaws extends munit.FunSuite {
     )
   )
     test(s"sums of ${dataType.sql} across the sides, rounded, infinite, NaN, too large") {
-      run(150) { random =>
+      run(340) { random =>
         val tables = new Tables(dataType)
         val mode = EvalMode.values.toSeq(random.nextInt(EvalMode.values.size))
         val conjuncts = Seq.fill(1 + random.nextInt(2)) {

@@ -74,23 +74,11 @@ final private[translate] class InstantCasts(
     case _ => ofDouble(of(c), mode)
   }
 
-  private def ofDouble(seconds: Term, mode: EvalMode.Value): Term = {
-    def micros(x: Term) = Call(exactly(Times, Domain.Double, Domain.Double), x, second)
-    if (mode == EvalMode.LEGACY) {
-      val whole = Arithmetic(truncated, Domain.Double, Domain.Timestamp, Overflow.Saturates)
-      Call(whole, micros(Call(Finite(Domain.Double), seconds)))
-    } else
-      Call(Arithmetic(ToLong, Domain.Double, Domain.Timestamp, failing(mode)), micros(seconds))
-  }
-
   /** Spark's interpreter rounds the product to 34 digits, its generated code does not. */
   private def times(d: DecimalType): RealOperation = {
     val lost = d.precision + digits - 34
     if (lost <= 0) Times else Near(Times, Rational.scaled(1, d.scale - lost))
   }
-
-  private def exactly(operation: RealOperation, from: Domain, to: Domain) =
-    Arithmetic(operation, from, to, Overflow.Fails)
 }
 
 private object InstantCasts {
@@ -100,4 +88,17 @@ private object InstantCasts {
 
   /** How many digits a product with that may have more than its other factor. */
   private val digits = 6
+
+  /** Of a number of seconds; as `timestamp_seconds` in every mode the legacy cast. */
+  def ofDouble(seconds: Term, mode: EvalMode.Value): Term = {
+    def micros(x: Term) = Call(exactly(Times, Domain.Double, Domain.Double), x, second)
+    if (mode == EvalMode.LEGACY) {
+      val whole = Arithmetic(truncated, Domain.Double, Domain.Timestamp, Overflow.Saturates)
+      Call(whole, micros(Call(Finite(Domain.Double), seconds)))
+    } else
+      Call(Arithmetic(ToLong, Domain.Double, Domain.Timestamp, failing(mode)), micros(seconds))
+  }
+
+  private def exactly(operation: RealOperation, from: Domain, to: Domain) =
+    Arithmetic(operation, from, to, Overflow.Fails)
 }

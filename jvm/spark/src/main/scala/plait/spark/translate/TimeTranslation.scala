@@ -46,6 +46,8 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     case s @ SecondsToTimestamp(c) if c.dataType.isInstanceOf[DecimalType] =>
       // Exactly, or Spark fails.
       Call(failing(Times, domain(c), domain(s)), of(c), Constant(1000000L))
+    case SecondsToTimestamp(c) if c.dataType == DoubleType =>
+      InstantCasts.ofDouble(of(c), EvalMode.LEGACY)
     case MillisToTimestamp(c) => instant(c, 1000L)
     case MicrosToTimestamp(c) => of(c)
     case t @ TimestampAddInterval(l, r, _)
