@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark
 
+import java.lang.ref.WeakReference
+
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{
   SparkSession,
@@ -81,7 +83,7 @@ import plait.spark.sql.PlaitParser
   */
 class PlaitExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser((session, before) => new PlaitParser(before, () => confOf(session)))
+    extensions.injectParser((session, before) => new PlaitParser(before, confOf(session)))
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectHintResolutionRule(new KeepCheckpoints(_))
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
@@ -129,6 +131,13 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
   }
 
-  private def confOf(session: SparkSession): SQLConf =
-    session.asInstanceOf[classic.SparkSession].sessionState.conf
+  /** A parser may outlive its session in threads of Spark's, and does not keep it. */
+  private def confOf(session: SparkSession): () => SQLConf = {
+    val own = new WeakReference(session)
+    () =>
+      own.get match {
+        case open: classic.SparkSession => open.sessionState.conf
+        case _ => SQLConf.get
+      }
+  }
 }

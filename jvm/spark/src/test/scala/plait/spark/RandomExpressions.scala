@@ -253,7 +253,10 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
         def times = pick(TimestampType, TimestampNTZType)
         Seq[() => Expression](
           () => { val x = times; SubtractTimestamps(sub(x), sub(x), false, Some(zone)) },
-          () => SubtractDates(sub(DateType), sub(DateType), false),
+          () => {
+            val days = SubtractDates(sub(DateType), sub(DateType), false)
+            Cast(days, t, Some(zone), EvalMode.ANSI)
+          },
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => UnaryMinus(sub(t), failOnError = true),
