@@ -79,8 +79,7 @@ object OperationLaws {
     LessThan LessThanOrEqual GreaterThan GreaterThanOrEqual EqualTo EqualNullSafe And Or Not In InSet IsNull IsNotNull
     IsNaN If CaseWhen Coalesce Least Greatest Floor Ceil Round BRound RoundFloor RoundCeil Cast
     DateAdd DateSub DateDiff AddMonths DateAddYMInterval TimestampAddInterval TimestampAddYMInterval TimestampAdd
-    TimestampDiff SubtractTimestamps SubtractDates Year TruncDate TruncTimestamp UnixSeconds UnixMillis UnixMicros UnixDate
-    ToUnixTimestamp UnixTimestamp
+    TimestampDiff SubtractTimestamps Year TruncDate TruncTimestamp UnixSeconds UnixMillis UnixMicros UnixDate ToUnixTimestamp
     SecondsToTimestamp MillisToTimestamp MicrosToTimestamp MultiplyDTInterval DivideDTInterval MultiplyYMInterval
     DivideYMInterval Sqrt Cbrt Pow Exp Expm1 Log Log2 Log10 Log1p Logarithm Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh
     ToDegrees ToRadians""".trim.split("\\s+").toSeq

@@ -149,9 +149,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
               },
               () => UnixMillis(sub(TimestampType)),
               () => UnixMicros(sub(TimestampType)),
-              () =>
-                ToUnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone)),
-              () => UnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone))
+              () => ToUnixTimestamp(sub(pick(TimestampType, DateType)), Literal("yyyy"), Some(zone))
             )
         val int: Seq[() => Expression] =
           if (t != IntegerType) Nil
@@ -244,7 +242,7 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
                   sub(t),
                   Some(zone)
                 ),
-              () => SecondsToTimestamp(sub(pick(LongType, DoubleType))),
+              () => SecondsToTimestamp(sub(LongType)),
               () => MillisToTimestamp(sub(LongType)),
               () => MicrosToTimestamp(sub(LongType))
             )
@@ -253,10 +251,6 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
         def times = pick(TimestampType, TimestampNTZType)
         Seq[() => Expression](
           () => { val x = times; SubtractTimestamps(sub(x), sub(x), false, Some(zone)) },
-          () => {
-            val days = SubtractDates(sub(DateType), sub(DateType), false)
-            Cast(days, t, Some(zone), EvalMode.ANSI)
-          },
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
           () => UnaryMinus(sub(t), failOnError = true),
@@ -267,9 +261,6 @@ final class RandomExpressions(random: Random, values: RandomValues, zone: String
       case _: YearMonthIntervalType =>
         Seq[() => Expression](
           () => Add(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
-          () => Subtract(sub(t), sub(t), NumericEvalContext(EvalMode.ANSI)),
-          () => UnaryMinus(sub(t), failOnError = true),
-          () => Abs(sub(t), failOnError = true),
           () => MultiplyYMInterval(sub(t), factor(f, columns, depth)),
           () => DivideYMInterval(sub(t), factor(f, columns, depth))
         ) ++ cast
