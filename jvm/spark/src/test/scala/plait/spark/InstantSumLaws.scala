@@ -13,7 +13,7 @@ import org.scalacheck.Prop.forAll
 import plait.LawSuite
 import plait.spark.translate.InstantSum
 
-class InstantSumLaws extends LawSuite {
+class InstantSumLaws extends LawSuite(test = 500, soak = 20000) {
   private val day = 86400L * 1000000L
   private val zones =
     Seq("UTC", "+05:30", "America/New_York", "America/St_Johns", "Africa/Casablanca")
