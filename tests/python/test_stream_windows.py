@@ -90,9 +90,6 @@ GROUPS = {
         GROUP BY e""",
     "time": """SELECT window_end, window_time, count(*) AS c FROM {}
         GROUP BY window_end, window_time HAVING count(*) > 1""",
-    "time alone": "SELECT window_time, count(*) AS c FROM {} GROUP BY window_time",
-    "time of its end": """SELECT window_end, window_time, count(*) AS c FROM {}
-        GROUP BY window_end""",
     "hour": """SELECT window_end, hour(ts) AS h, count(*) AS c FROM {}
         GROUP BY window_end, hour(ts)""",
     "WITH": """WITH w AS (SELECT * FROM {}) SELECT window_end, max(ts) AS t FROM w
@@ -110,19 +107,6 @@ def test_rows_may_be_grouped_by_what_an_edge_has_become(
     query = GROUPS[group].format(windowed("l", windows))
     streams = Windows(session, tmp_path, query, l=120)
     minutely(streams, minutes=18)
-    holds(streams)
-
-
-def test_window_time_alone_carries_a_watermark_only_where_no_hour_is_left_out(
-    session: SparkSession, tmp_path: Path
-) -> None:
-    streams = Windows(session, tmp_path, GROUPS["time alone"].format(windowed("l")), l=120)
-    streams.add(l=[(1, 1, 100 * MINUTE, 1)])
-    with (
-        settings(session, {"spark.sql.session.timeZone": "Europe/Berlin"}),
-        pytest.raises(AnalysisException, match="watermark"),
-    ):
-        streams.run()
     holds(streams)
 
 

@@ -85,12 +85,3 @@ def test_windows_lie_on_the_clock_of_the_session(session: SparkSession) -> None:
         assert rows(starts) == Counter(
             [(1, 1, "2026-01-01 00:00:00"), (2, 2, "2026-01-02 00:00:00")]
         )
-
-
-@pytest.mark.parametrize("name", ["window_start", "Window_End", "window_time"])
-def test_a_column_that_is_called_as_one_of_the_windows_is_refused_with_a_sentence(
-    session: SparkSession, name: str
-) -> None:
-    left = frame(session, [("a", at(1), 1)], f"k string, t timestamp, {name} int")
-    with pytest.raises(plait.PlaitError, match=f"left side has a column '{name}' already, which"):
-        left.plait.window_join(left, "k", left_time="t", right_time="t", size="5 minutes")

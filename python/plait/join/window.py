@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 COLUMNS = ("window_start", "window_end")
-ADDED = (*COLUMNS, "window_time")
 
 
 def window_join(
@@ -86,7 +85,7 @@ def window_join(
 def _time(sides: Sides, side: str, time: str) -> str:
     """Return the column of a side's times; those of its windows are among its columns then."""
     columns = sides.columns[side]
-    taken = [column for column in columns if column.casefold() in ADDED]
+    taken = [column for column in columns if column.casefold() in COLUMNS]
     if taken:
         raise PlaitError(
             f"The {side} side has a column {taken[0]!r} already, which a window join adds: "

@@ -10,12 +10,12 @@ import org.apache.spark.sql.types.DataType
 
 /** Where a window begins or ends, and of which shape it is. To Spark it is the expression that computes it,
   * and the optimizer leaves only that. Until then the shape can be asked for: a window join compares
-  * windows of one shape, and `window_time` follows from `window_end`, also where only that was selected.
+  * windows of one shape, and `window_time` follows from `window_end`.
   *
   * No column carries the shape: a table that keeps windows would keep it, too, when it is no longer true.
   *
   * @param timeType
-  *   of the column that the windows are laid over, and of `window_time`; the other edges are of the wall clock
+  *   of the column that the windows are laid over; the edge itself is of the wall clock
   */
 final case class WindowEdge(
     end: WindowEdge.End,
@@ -35,7 +35,4 @@ object WindowEdge {
   sealed abstract class End(val name: String) extends Product with Serializable
   case object First extends End("window_start")
   case object Last extends End("window_end")
-
-  /** The last millisecond before the end. */
-  case object Time extends End("window_time")
 }

@@ -6,14 +6,12 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.types.TimestampNTZType
 
 import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, WindowLast}
 
 /** Lets the windows of streams carry their watermark on. `window_start` and `window_end` are of the wall clock
   * and no instants, so Spark and we go by the last instant of the window, [[WindowLast]], which follows from
-  * either, and from `window_time` where that is of one end:
+  * either:
   *
   * {{{
   * GROUP BY k, window_start, window_end          GROUP BY k, window_start, window_end, window_last
@@ -92,24 +90,14 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
       .flatMap { case (a, b) =>
         for {
           l <- left.get(a.exprId)
-          r <- right.get(b.exprId)
-          if l.end == r.end && l.shape == r.shape && Seq(l, r).forall(carries)
+          r <- right.get(b.exprId) if l.end == r.end && l.shape == r.shape
         } yield (l.end, (a, b))
       }
       .sortBy { case (end, _) => endsFirst(end) }
       .map(_._2)
   }
 
-  private def endsFirst(end: WindowEdge.End): Int = end match {
-    case WindowEdge.Last => 0
-    case WindowEdge.First => 1
-    case WindowEdge.Time => 2
-  }
-
-  /** Where clocks leave an hour out, two ends may have one `window_time`, and several last instants. */
-  private def carries(edge: WindowEdge): Boolean =
-    edge.end != WindowEdge.Time || edge.timeType == TimestampNTZType ||
-      DateTimeUtils.getZoneId(conf.sessionLocalTimeZone).getRules.isFixedOffset
+  private def endsFirst(end: WindowEdge.End): Int = if (end == WindowEdge.Last) 0 else 1
 
   /** Is it such a comparison as this rule adds? */
   def comparesLasts(conjunct: Expression): Boolean = conjunct match {
@@ -122,9 +110,7 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
     else {
       val edges = new WindowEdges(aggregate).of(aggregate.child)
       aggregate.groupingExpressions
-        .collect { case column: Attribute =>
-          edges.get(column.exprId).filter(carries).map(_.end -> column)
-        }
+        .collect { case column: Attribute => edges.get(column.exprId).map(_.end -> column) }
         .flatten
         .sortBy { case (end, _) => endsFirst(end) }
         .flatMap { case (_, column) => WindowLasts.above(aggregate.child, column) }

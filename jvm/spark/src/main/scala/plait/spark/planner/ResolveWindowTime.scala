@@ -5,17 +5,22 @@ import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedHa
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.{LongType, TimestampNTZType}
 
 import plait.spark.plan.WindowEdge
 
-/** Gives the [[LastMillisecond]] of a window wherever `window_end` is and the column `window_time` is not:
+/** Gives `window_time` wherever `window_end` is: the last millisecond of the window, of the type of the
+  * column that the windows are laid over.
   *
   * {{{
-  * SELECT w.window_time FROM (SELECT k, window_end FROM TUMBLE(...) GROUP BY k, window_end) w
+  * window_end  10:05:00        window_time  10:04:59.999
   * }}}
+  *
+  * It is no column that `*` selects, and a column of the user's own that has this name comes first.
   */
 object ResolveWindowTime extends Rule[LogicalPlan] {
-  private val Name = WindowEdge.Time.name
+  private val Name = "window_time"
+  private val Millisecond = 1000L
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!WindowEdges.areIn(plan)) plan
@@ -101,6 +106,13 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
 
   private def windowTime(end: NamedExpression, edge: WindowEdge): Expression = {
     val qualifier = if (end.resolved) end.qualifier else Seq.empty
-    Alias(LastMillisecond.of(end, edge.timeType), Name)(qualifier = qualifier)
+    Alias(lastMillisecond(end, edge), Name)(qualifier = qualifier)
+  }
+
+  private def lastMillisecond(end: Expression, edge: WindowEdge): Expression = {
+    val micros = PreciseTimestampConversion(end, TimestampNTZType, LongType)
+    val last = Subtract(micros, Literal(Millisecond))
+    val wall = PreciseTimestampConversion(last, LongType, TimestampNTZType)
+    if (edge.timeType == TimestampNTZType) wall else Cast(wall, edge.timeType)
   }
 }

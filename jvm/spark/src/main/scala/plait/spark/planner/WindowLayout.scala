@@ -9,8 +9,8 @@ import org.apache.spark.sql.types._
 import plait.spark.plan.WindowShape._
 import plait.spark.plan.{ClauseError, WindowEdge, WindowLast, WindowShape}
 
-/** The windows of the rows of a table, in nodes that Spark has: the columns `window_start`, `window_end` and
-  * `window_time`, and for each window that a row is in, the row once.
+/** The windows of the rows of a table, in nodes that Spark has: the columns `window_start` and
+  * `window_end`, and for each window that a row is in, the row once.
   *
   * {{{
   * t                floor(t)    windows of HOP(slide 5, size 10)
@@ -129,15 +129,12 @@ final private class WindowLayout(time: Attribute) {
       first: Expression,
       last: Expression
   ): LogicalPlan = {
-    def instant(micros: Expression) =
-      PreciseTimestampConversion(micros, LongType, TimestampNTZType)
-    def edge(end: WindowEdge.End, value: Expression) =
-      Alias(WindowEdge(end, shape, time.dataType, value), end.name)(qualifier = time.qualifier)
-    val laid = table.output ++ Seq(
-      edge(WindowEdge.First, instant(first)),
-      edge(WindowEdge.Last, instant(last)),
-      edge(WindowEdge.Time, LastMillisecond.of(instant(last), time.dataType))
-    )
+    def edge(end: WindowEdge.End, micros: Expression) = {
+      val instant = PreciseTimestampConversion(micros, LongType, TimestampNTZType)
+      val value = WindowEdge(end, shape, time.dataType, instant)
+      Alias(value, end.name)(qualifier = time.qualifier)
+    }
+    val laid = table.output ++ Seq(edge(WindowEdge.First, first), edge(WindowEdge.Last, last))
     val lasts = lastInstants(table, shape, first, last)
     if (lasts.isEmpty) Project(laid, rows)
     else Project(laid.map(_.toAttribute), Project(laid ++ lasts, rows))
