@@ -202,16 +202,21 @@ def run(config: Config) -> None:
     spark = plait.session(**_settings(config))
     engine = SparkEngine(spark, config.server)
     stop = threading.Event()
+    asked: list[int] = []
 
-    def asked(*_: object) -> None:
-        if stop.is_set():
-            log.error("stopping at once")
-            engine.kill()
-            os._exit(1)
-        stop.set()
+    def end() -> None:
+        log.error("stopping at once")
+        engine.kill()
+        os._exit(1)
+
+    def ask(number: int, _: object) -> None:
+        # A handler interrupts the main thread anywhere, also where it writes to the log or holds
+        # the lock of the event: what needs either is done by another thread.
+        asked.append(number)
+        threading.Thread(target=end if len(asked) > 1 else stop.set, daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, asked)
+        signal.signal(number, ask)
     served = serve(config, engine)
     served.watch(stop.set)
     print(f"listening on {_bracketed(config.server.host)}:{served.port}", flush=True)

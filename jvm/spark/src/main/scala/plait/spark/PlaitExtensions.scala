@@ -27,7 +27,6 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveSystemTime             so that Spark gives the times one type
   * resolution               ResolveWindowedTable          the table of a window function is known
   * resolution               ResolveWindowTime             Spark has found no column of that name
-  * resolution               GroupedWindowTime             Spark has found the column below the groups
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         MissingMatchCondition         the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
@@ -93,7 +92,6 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveSystemTime)
     extensions.injectResolutionRule(new ResolveWindowedTable(_))
     extensions.injectResolutionRule(_ => ResolveWindowTime)
-    extensions.injectResolutionRule(_ => GroupedWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
