@@ -31,6 +31,9 @@ final class AgainstSpark(random: Random) extends Assertions {
   import AgainstSpark._
   private val values = new RandomValues(random)
 
+  /** How many rows made a condition TRUE, of all that were checked. */
+  var satisfied = 0
+
   /** How often there was a value that the laws could be asked of. */
   def check(expression: Expression, columns: Seq[AttributeReference], rows: Int = 40): Int = {
     val (l, r) = columns.splitAt(2)
@@ -70,9 +73,9 @@ final class AgainstSpark(random: Random) extends Assertions {
           s"$value not in $forward: $expression of $row in $boxes"
         )
         held += 1
-        if (expression.dataType == BooleanType && value == true)
-          reaches.foreach(_.holds(input, s"$expression of $row"))
         if (expression.dataType == BooleanType && value == true) {
+          satisfied += 1
+          reaches.foreach(_.holds(input, s"$expression of $row"))
           def told = s"$expression of $row:\n" +
             solver.traced(boxes.map { case (v, p) => (v: Term) -> p }: _*)._2.text
           solver.solve(boxes.map { case (v, p) => (v: Term) -> p }) match {

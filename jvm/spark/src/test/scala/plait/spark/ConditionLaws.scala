@@ -29,7 +29,10 @@ class ConditionLaws extends munit.FunSuite {
             laws.check(expressions.condition(family, columns), columns)
           }
           .sum
-        assert(held > RandomExpressions.count * 10, s"only $held evaluations had a value")
+        val evaluated = RandomExpressions.count * 40
+        assert(held > evaluated * 3 / 4, s"only $held of $evaluated evaluations had a value")
+        val satisfied = laws.satisfied
+        assert(satisfied > evaluated / 10, s"only $satisfied of $evaluated made a condition TRUE")
       } finally SQLConf.get.unsetConf(SQLConf.SESSION_LOCAL_TIMEZONE)
     }
 }

@@ -34,6 +34,10 @@ final private[translate] class NumberTranslation(of: Spark => Term) {
     case e @ IntegralDivide(l, r, _) if isDecimal(l, r) =>
       // Whatever the mode, the low bits of a quotient that no long can hold.
       Call(Arithmetic(StepOperation.Quotient, domain(l), domain(e), Overflow.Wraps), of(l), of(r))
+    case IntegralDivide(l, r, _) if l.dataType.isInstanceOf[YearMonthIntervalType] =>
+      // Months are ints, whose least one divided by -1 is itself, whatever the mode; then it is a long.
+      val ints = Arithmetic(StepOperation.Quotient, domain(l), Domain.Int, Overflow.Wraps)
+      Call(Arithmetic(Same, Domain.Int, Domain.Long, Overflow.Fails), Call(ints, of(l), of(r)))
     case e @ IntegralDivide(l, r, context) if isKnown(l) && !l.dataType.isInstanceOf[DecimalType] =>
       binary(e, StepOperation.Quotient, l, r, context.evalMode)
     case e @ Remainder(l, r, context) if isKnown(e) =>
