@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 HOW, CONDITION = "FULL", "l.k = r.k AND r.s BETWEEN l.s - 5 AND l.s + 8"
 # How it is known how far the sides have come, and where rows wait.
 WATERMARKS, DECLARED = "watermarks", "declared orders, on RocksDB"
+AS_OF = "as of, by watermarks"
 # No more batches than have to be kept, so that what grows is seen.
 KEEP_LITTLE = {
     "spark.sql.streaming.minBatchesToRetain": 2,
@@ -63,14 +64,20 @@ class StreamProcess:
 def feeds_of(kind: str, folder: Path) -> Feeds:
     from tests.python.streams import Feeds
 
-    return Feeds(folder) if kind == WATERMARKS else Feeds(folder, (None, None))
+    return Feeds(folder, (None, None)) if kind == DECLARED else Feeds(folder)
 
 
 def query(kind: str, session: SparkSession, feeds: Feeds) -> DataFrame:
     if kind == WATERMARKS:
         return feeds.join(session, HOW, CONDITION)
-    hints = "/*+ ORDERED(l, s, 10), ORDERED(r, s, 10) */"
-    sql = f"SELECT {hints} l.id AS l, r.id AS r FROM {{l}} l {HOW} JOIN {{r}} r ON {CONDITION}"
+    if kind == AS_OF:
+        hints = ""
+        join = """LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts TIES ORDER BY r.id)
+            ON l.k = r.k"""
+    else:
+        hints = "/*+ ORDERED(l, s, 10), ORDERED(r, s, 10) */"
+        join = f"{HOW} JOIN {{r}} r ON {CONDITION}"
+    sql = f"SELECT {hints} l.id AS l, r.id AS r FROM {{l}} l {join}"
     return session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
 
 
