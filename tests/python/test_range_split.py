@@ -58,6 +58,10 @@ def test_points_in_ranges_give_the_rows_of_spark(
         "SELECT count(*) FROM points p LEFT JOIN ranges r ON p.x - r.lo BETWEEN -3 AND 3",
         f"SELECT a.x, count(*) FROM points a JOIN "
         f"(SELECT p.id FROM points p JOIN ranges r ON {IN_RANGE}) b ON a.id = b.id GROUP BY a.x",
+        f"SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
+        f"(SELECT 1 FROM ranges r WHERE {IN_RANGE})",
+        f"SELECT p.id FROM points p WHERE p.id < 10 OR NOT EXISTS "
+        f"(SELECT 1 FROM ranges r WHERE {IN_RANGE})",
     ],
 )
 def test_bands_and_overlaps_give_the_rows_of_spark(spark: SparkSession, query: str) -> None:
@@ -72,6 +76,18 @@ def test_the_rows_do_not_hang_on_the_number_of_ranges(spark: SparkSession, parti
     query = f"SELECT a.id, b.id FROM ranges a JOIN ranges b ON {OVERLAP}"
     with settings(spark, ALWAYS | {"spark.sql.shuffle.partitions": partitions}):
         assert answer(spark.sql(query)) == rows_of_spark(spark, query)
+
+
+def test_where_to_cut_a_join_is_found_without_running_it(spark: SparkSession) -> None:
+    chain = f"points p JOIN ranges r ON {IN_RANGE}"
+    for i in range(2):
+        chain += f" JOIN ranges r{i} ON {IN_RANGE.replace('r.', f'r{i}.')}"
+    query = f"SELECT p.id, r.id, r0.id, r1.id FROM {chain}"
+    with settings(spark, ALWAYS):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        nodes = [row for row in plait.explain(df) if "range#" in str(row)]
+        assert [row.side for row in nodes].count("left") == 3, "each join is in the plan once"
 
 
 def test_no_cuts_are_found_in_an_empty_side(spark: SparkSession) -> None:
@@ -90,8 +106,6 @@ def test_no_cuts_are_found_in_an_empty_side(spark: SparkSession) -> None:
         f"SELECT a.id, b.id FROM ranges a FULL JOIN ranges b ON {OVERLAP}",
         f"SELECT a.id FROM ranges a LEFT SEMI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
         f"SELECT a.id FROM ranges a LEFT ANTI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
-        f"SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
-        f"(SELECT 1 FROM ranges r WHERE {IN_RANGE})",
     ],
 )
 @pytest.mark.parametrize("adaptive", [True, False])

@@ -24,7 +24,8 @@ class CastLaws extends munit.FunSuite {
   private val count = Cases.of(4, soak = 40)
 
   /** Of each expression, so that a type is tried in 20,000 cases and more also where few casts leave it. */
-  private def rows(casts: Int): Int = math.max(40, Cases.of(20000, soak = 200000) / (casts * 3 * count) + 1)
+  private def rows(casts: Int): Int =
+    math.max(40, Cases.of(20000, soak = 200000) / (casts * 3 * count) + 1)
 
   private val types: Seq[DataType] = Seq(
     ByteType,

@@ -85,7 +85,8 @@ class DemandSuite extends SparkSuite {
       core,
       roles,
       bound.eval,
-      BufferTrace.Off
+      BufferTrace.Off,
+      () => ()
     )
     (new JoinedPairs.Rows(pairs, () => JoinOutput.of(joinType, columns)), pairs, core)
   }

@@ -8,10 +8,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
-import plait.Cases
 import plait.constraint.Term
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
-import plait.BySide
+import plait.{BySide, Cases}
 
 /** The laws of [[AgainstSpark]] of operations that are made one by one: each over columns and literals, alone, compared
   * with a literal, and compared with a column.

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.plait.TaskMemory
+import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
 import org.apache.spark.util.CollectionAccumulator
 
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer, Rankless}
@@ -141,6 +141,7 @@ final class SymmetricHashJoinTask(
 
   override def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
     val context = TaskContext.get()
+    val ending = JoinEnding.of(context)
     val index = new TaskIndexMemory(TaskMemory.of(context))
     val keys = HashKeyTable.of(KeyForm.of(sides.left.keys), index)
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
@@ -150,27 +151,44 @@ final class SymmetricHashJoinTask(
       BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side), index))
     val roles = JoinOutput.roles(joinType).get
     val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
+    val sorts = sides.map { side =>
+      Option.when(side.isSortedHere)(new RankSort(side.ranks.head, side.output, metrics))
+    }
     val pairs = new SymmetricHashJoinPairs(
-      BySide.make(side => inOrder(sides(side), inputs(side))),
+      BySide.make(side => sorts(side).fold(inputs(side))(_.sorted(inputs(side)))),
       sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
       core,
       roles,
-      condition.fold[InternalRow => Boolean](_ => true)(
-        CompiledCondition.of(_, sides.left.output ++ sides.right.output, context.partitionId())
-      ),
-      trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _))
+      condition.fold[InternalRow => Boolean](_ => true)(accepts(_, context)),
+      trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _)),
+      () => ending.run()
     )
-    context.addTaskCompletionListener[Unit] { _ =>
+    ending.is { () =>
       count(core, pairs)
-      Side.both.foreach(stores(_).clear())
+      for (side <- Side.both) {
+        stores(side).clear()
+        sorts(side).foreach(_.release())
+      }
       index.clear()
     }
     pairs
   }
 
-  private def inOrder(side: SidePlan, rows: Iterator[InternalRow]): Iterator[InternalRow] =
-    if (side.isSortedHere) new RankSort(side.ranks.head, side.output, metrics).sorted(rows)
-    else rows
+  /** A row may meet many that the condition rejects, and nothing else asks meanwhile whether the task was killed. */
+  private def accepts(condition: Expression, context: TaskContext): InternalRow => Boolean = {
+    val holds =
+      CompiledCondition.of(
+        condition,
+        sides.left.output ++ sides.right.output,
+        context.partitionId()
+      )
+    var asked = 0
+    pair => {
+      asked += 1
+      if ((asked & SymmetricHashJoinTask.Unasked) == 0) TaskEnd.throwIfKilled(context)
+      holds(pair)
+    }
+  }
 
   private def count(
       core: JoinCore[SideReader, KeyGroup, UnsafeRow],
@@ -186,4 +204,10 @@ final class SymmetricHashJoinTask(
     metrics(JoinMetrics.OutputRows) += pairs.rowsOut
     JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
   }
+}
+
+object SymmetricHashJoinTask {
+
+  /** All bits of how often a condition is asked before the task is. */
+  final private val Unasked = 1023
 }

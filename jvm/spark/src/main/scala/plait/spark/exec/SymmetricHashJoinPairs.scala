@@ -24,6 +24,8 @@ import plait.{BySide, Side}
   *
   * @param accepts
   *   the join's condition beyond its keys, on the row of both sides
+  * @param release
+  *   gives back what is held, after the last row, and not with the end of the task: one task may run many joins
   */
 final class SymmetricHashJoinPairs(
     inputs: BySide[Iterator[InternalRow]],
@@ -31,7 +33,8 @@ final class SymmetricHashJoinPairs(
     core: JoinCore[SideReader, KeyGroup, UnsafeRow],
     roles: BySide[Role],
     accepts: InternalRow => Boolean,
-    trace: BufferTrace
+    trace: BufferTrace,
+    release: () => Unit
 ) extends JoinedPairs {
   private val pair = new JoinedRow
   // A match of a side whose rows come out if they have none is no row.
@@ -50,7 +53,7 @@ final class SymmetricHashJoinPairs(
 
   override def advance(): Boolean = {
     val isFound = find()
-    if (isFound) rows += 1
+    if (isFound) rows += 1 else release()
     isFound
   }
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruning
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.{BroadcastPartitioning, IdentityBroadcastMode}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.joins.HashedRelationBroadcastMode
 import org.apache.spark.sql.execution.joins.plait.BroadcastRelation
@@ -33,6 +34,9 @@ object JoinMode extends JoinSelectionHelper {
 
   /** With fewer rows to a key than this, going through all of them is quicker than an index. */
   private val EnoughPartners = 16
+
+  /** With how many rows, on average, a row of a broadcast shares its key. */
+  private val Partners = new TreeNodeTag[Double]("plait.partners")
 
   /** {{{
     * no key        one side is small                            Collected
@@ -125,14 +129,22 @@ object JoinMode extends JoinSelectionHelper {
   ): Either[WhyNot, JoinMode] =
     if (!stage.isMaterialized) Left(WhyNot.BroadcastFirst(side))
     else
-      whyBroadcast(join, side).toLeft(()).flatMap { _ =>
-        val partners = BroadcastRelation.rowsPerKey(stage.executeBroadcast[Any]().value)
+      whyBroadcast(join, side).orElse(CollectedPlan.whyNever(join, side)).toLeft(()).flatMap { _ =>
+        val partners = partnersIn(stage)
         Either.cond(
           partners >= EnoughPartners,
           Collected(side, Some(BigInt(math.ceil(partners).toLong))),
           WhyNot.FewPartners(side, math.ceil(partners).toLong)
         )
       }
+
+  /** Counted once a broadcast, however often adaptive execution plans the join. */
+  private def partnersIn(stage: BroadcastQueryStageExec): Double =
+    stage.broadcast.getTagValue(Partners).getOrElse {
+      val found = BroadcastRelation.rowsPerKey(stage.executeBroadcast[Any]().value)
+      stage.broadcast.setTagValue(Partners, found)
+      found
+    }
 
   private def prunesPartitions(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruning])))

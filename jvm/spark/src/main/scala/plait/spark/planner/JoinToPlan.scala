@@ -49,14 +49,7 @@ final case class JoinToPlan(
   }
 
   /** How many rows a side has, by what Spark knows or would guess; None where it knows nothing. */
-  def rows(side: Side): Option[BigInt] = {
-    val plan = children(side)
-    plan.stats.rowCount.orElse(
-      Some(plan.stats.sizeInBytes)
-        .filter(_ < plan.conf.defaultSizeInBytes)
-        .map(_ / RowWidth.of(plan.output))
-    )
-  }
+  def rows(side: Side): Option[BigInt] = JoinToPlan.rows(children(side))
 
   /** What prunes each side, with what a hint has left to be said of it. */
   def told(pruning: BySide[SidePruning]): BySide[SidePruning] = {
@@ -72,6 +65,14 @@ final case class JoinToPlan(
 }
 
 object JoinToPlan {
+
+  /** How many rows a plan has, by what Spark knows or would guess; None where it knows nothing. */
+  def rows(plan: LogicalPlan): Option[BigInt] = plan.stats.rowCount.orElse(
+    Some(plan.stats.sizeInBytes)
+      .filter(_ < plan.conf.defaultSizeInBytes)
+      .map(_ / RowWidth.of(plan.output))
+  )
+
   def of(join: Join): JoinToPlan = join match {
     case ExtractEquiJoinKeys(joinType, left, right, residual, _, _, _, _) =>
       JoinToPlan(join, joinType, BySide(left, right).map(_.map(hashable)), residual)

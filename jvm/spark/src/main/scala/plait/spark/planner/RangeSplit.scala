@@ -105,8 +105,11 @@ object RangeSplit extends Rule[LogicalPlan] {
   private def attempt(plan: Join, settings: PlaitConf): Option[LogicalPlan] = {
     val join = JoinToPlan.of(plan)
     val wanted = if (isOurs(join)) home(join, settings) else None
-    wanted.map { case (side, intervals) =>
-      val split = joined(join, side, intervals)
+    for {
+      (side, intervals) <- wanted
+      sample <- sampleOf(join.children(side), intervals.fixed.low)
+    } yield {
+      val split = joined(join, side, intervals, sample)
       require(split.resolved, s"not resolved: $split")
       split
     }
@@ -157,9 +160,18 @@ object RangeSplit extends Rule[LogicalPlan] {
     }
   }
 
+  /** What the cuts are taken from: what is computed first is computed once more for them, though not if that
+    * takes cuts of its own.
+    */
+  private def sampleOf(home: LogicalPlan, low: Expression): Option[SampledRows] =
+    SampledRows.of(home, low).orElse(Option.unless(isSplit(home))(SampledRows(home, low)))
+
+  private def isSplit(plan: LogicalPlan): Boolean =
+    plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[RangeOf])))
+
   private def homes(joinType: JoinType): Seq[Side] = joinType match {
     case _: InnerLike => Side.both
-    case LeftOuter | LeftSemi | LeftAnti => Seq(Side.Left)
+    case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Seq(Side.Left)
     case RightOuter => Seq(Side.Right)
     case _ => Nil
   }
@@ -171,8 +183,13 @@ object RangeSplit extends Rule[LogicalPlan] {
       case Mixed => false
     }
 
-  private def joined(join: JoinToPlan, home: Side, intervals: JoinIntervals): LogicalPlan = {
-    val cuts = RangeCuts.of(join.children(home), intervals.fixed.low, count, join.rows(home))
+  private def joined(
+      join: JoinToPlan,
+      home: Side,
+      intervals: JoinIntervals,
+      sample: SampledRows
+  ): LogicalPlan = {
+    val cuts = RangeCuts.of(sample.rows, sample.value, count, JoinToPlan.rows(sample.rows))
     val isPoint = intervals.shape == Point
     val sides = BySide.make { side =>
       val child = join.children(side)
