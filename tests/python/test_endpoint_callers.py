@@ -134,6 +134,39 @@ def test_a_renewed_certificate_is_used_without_a_restart(
     assert endpoint.client(tls=Tls(ca=other.file)).info().version == "0.1"
 
 
+def test_a_renewed_client_authority_is_the_one_that_counts_without_a_restart(
+    start: Start, authority: Authority, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other")
+    trusted = tmp_path / "clients.pem"
+    trusted.write_bytes(authority.file.read_bytes())
+    files = authority.issue("server", "localhost")
+    endpoint = start(tls=config.Tls(*files, client_ca=trusted))
+    clients = {
+        issuer: Tls(authority.file, *issuer.issue("carol", "carol.example"))
+        for issuer in (authority, other)
+    }
+
+    def is_served(issuer: Authority) -> bool:
+        try:
+            return endpoint.client(tls=clients[issuer], timeout=3).info().version == "0.1"
+        except RemoteError as error:
+            assert error.status == "UNAVAILABLE"
+            return False
+
+    connected = endpoint.client(tls=clients[authority])
+    assert connected.info().version == "0.1"
+    assert (is_served(authority), is_served(other)) == (True, False)
+    trusted.write_bytes(other.file.read_bytes())
+    assert (is_served(authority), is_served(other)) == (False, True)
+    trusted.write_bytes(authority.file.read_bytes() + other.file.read_bytes())
+    assert (is_served(authority), is_served(other)) == (True, True)
+    trusted.write_text("no PEM")
+    assert (is_served(authority), is_served(other)) == (True, True)
+    assert connected.info().version == "0.1"  # who was connected stays so
+
+
 def test_a_broken_certificate_file_leaves_the_old_one_in_use(
     start: Start, authority: Authority
 ) -> None:
@@ -156,6 +189,10 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
         ({"host": "0.0.0.0"}, "can be reached from other machines, and this server has no TLS"),
         ({"host": "::"}, "can be reached from other machines"),
         ({"host": "db.example"}, "can be reached from other machines"),
+        *(
+            ({"metrics_host": host, "metrics_port": 9090}, "neither TLS nor tokens")
+            for host in ("0.0.0.0", "::", "", "10.0.0.1", "db.example")
+        ),
         ({"scopes": ("root",)}, "There is no scope root: scopes are read, stream, admin"),
         ({"running": 0}, "running must be at least 1"),
         ({"state": "/data/s", "allow_paths": ("/data",)}, "hold one another"),
@@ -175,6 +212,28 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
 def test_unsafe_or_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(PlaitError, match=message):
         config.check(config.Config(config.Server(**settings)))
+
+
+def test_metrics_are_refused_to_other_machines_though_the_server_has_tls_and_tokens() -> None:
+    server = config.Server(host="0.0.0.0", metrics_host="0.0.0.0", metrics_port=9090)
+    tls = config.Tls(Path("server.pem"), Path("server.key"))
+    with pytest.raises(PlaitError, match="or set open_metrics"):
+        config.check(config.Config(server, tls, (ALICE,)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"metrics_host": "0.0.0.0", "metrics_port": 9090, "open_metrics": True},
+        {"metrics_host": "0.0.0.0"},  # nothing listens
+        {"metrics_host": "::1", "metrics_port": 9090},
+        {"metrics_host": "localhost", "metrics_port": 9090},
+    ],
+)
+def test_metrics_are_there_for_this_machine_and_for_others_where_it_is_said(
+    settings: dict[str, Any],
+) -> None:
+    config.check(config.Config(config.Server(**settings)))
 
 
 @pytest.mark.parametrize("opened", ["/data/a#b", "file:/data/a?b", "s3a://bucket", "/data/a%2Fs"])

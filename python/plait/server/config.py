@@ -71,7 +71,8 @@ class Server:
     ``subscriptions`` the calls that wait for such records. ``state`` is the folder of continuous
     tables, which executors see too; without one there are none. ``allow_conf`` is what a client may
     SET in its session, beside what the guard allows by itself. Prometheus finds metrics at
-    ``metrics_host`` and ``metrics_port``, nowhere if that is 0.
+    ``metrics_host`` and ``metrics_port``, nowhere if that is 0; on other machines only where
+    ``open_metrics`` says so.
     """
 
     host: str = "127.0.0.1"
@@ -104,6 +105,7 @@ class Server:
     state: str = ""
     stacks: bool = False
     open_reflection: bool = False
+    open_metrics: bool = False
     allow_paths: tuple[str, ...] = ()
     allow_conf: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ("read",)
@@ -171,6 +173,7 @@ def check(config: Config) -> None:
             f"{'no tokens' if config.tls else 'no TLS'}: give it [tls] and at least one [[token]] "
             "in its file, or let it listen on 127.0.0.1."
         )
+    _check_metrics(config.server)
     for scopes in (config.server.scopes, *(token.scopes for token in config.tokens)):
         if unknown := set(scopes) - set(SCOPES):
             raise PlaitError(
@@ -187,6 +190,16 @@ def check(config: Config) -> None:
             _check_apart(Path(config.server.state), folder)
     if config.server.batch_bytes * 2 > config.server.message_bytes:
         raise PlaitError("message_bytes must be at least twice batch_bytes: a batch is a message.")
+
+
+def _check_metrics(server: Server) -> None:
+    """Nobody from elsewhere reads, without being asked who it is, what nobody meant to show."""
+    if server.metrics_port and not is_loopback(server.metrics_host) and not server.open_metrics:
+        raise PlaitError(
+            f"metrics_host {server.metrics_host!r} can be reached from other machines, and the "
+            "port of the metrics has neither TLS nor tokens: let it listen on 127.0.0.1, or set "
+            "open_metrics if all who reach it may read them."
+        )
 
 
 def _folder(opened: str) -> Path | None:
