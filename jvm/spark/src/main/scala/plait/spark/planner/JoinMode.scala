@@ -129,7 +129,7 @@ object JoinMode extends JoinSelectionHelper {
   ): Either[WhyNot, JoinMode] =
     if (!stage.isMaterialized) Left(WhyNot.BroadcastFirst(side))
     else
-      whyBroadcast(join, side).orElse(CollectedPlan.whyNever(join, side)).toLeft(()).flatMap { _ =>
+      whyBroadcast(join, side).toLeft(()).flatMap { _ =>
         val partners = partnersIn(stage)
         Either.cond(
           partners >= EnoughPartners,
