@@ -153,3 +153,28 @@ def test_a_table_is_not_asked_of_a_stream(
     assert streams
     with pytest.raises(AnalysisException, match="STREAMING_QUERY"):
         session.sql("SELECT * FROM range(3) t WHERE EXISTS (SELECT 1 FROM r WHERE r.k = t.id)")
+
+
+@pytest.mark.parametrize(
+    ("asks", "rows"),
+    [
+        ("EXISTS (SELECT 1", ["(1, 10, None)", "(1, 11, 7)"]),
+        ("NOT EXISTS (SELECT 1", ["(1, 12, 8)"]),
+        ("k IN (SELECT r.k", ["(1, 10, None)", "(1, 11, 7)"]),
+    ],
+)
+def test_what_the_user_says_of_null_stays_in_the_condition(
+    session: SparkSession, streams: tuple[Stream, Stream], asks: str, rows: list[str]
+) -> None:
+    left, right = streams
+    where = (
+        f"{asks} FROM {INNER} WHERE r.k = l.k AND {NEAR} AND (r.w = l.v OR (r.w = l.v) IS NULL))"
+    )
+    with running(session, session.sql(query(where))) as run:
+        left.add([(1, 10, None), (1, 11, 7), (1, 12, 8)])
+        right.add([(1, 12, 7)])
+        run.rows()
+        for stream in streams:
+            stream.add([(None, 200, 0)])
+        found = run.rows()
+    assert Counter({row: n for row, n in found.items() if "200" not in row}) == Counter(rows)

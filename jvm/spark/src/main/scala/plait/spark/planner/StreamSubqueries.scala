@@ -75,14 +75,17 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val below = others.reduceOption(And(_, _)).fold(filter.child)(Filter(_, filter.child))
     for (conjunct <- asking; why <- whyNot(conjunct, below))
       throw ClauseError(s"A subquery over a stream $why.", origin(conjunct, filter))
-    val leaf = LocalRelation(below.output)
-    val made = RewritePredicateSubquery(
-      PullupCorrelatedPredicates(Filter(asking.reduce(And(_, _)), leaf))
-    )
+    asking.foldLeft(below)(joined)
+  }
+
+  private def joined(outer: LogicalPlan, conjunct: Expression): LogicalPlan = {
+    val leaf = LocalRelation(outer.output)
+    val made = RewritePredicateSubquery(PullupCorrelatedPredicates(Filter(conjunct, leaf)))
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       made.transformUp {
-        case same if same eq leaf => below
-        case join: Join => join.copy(condition = join.condition.map(knowingNoNull))
+        case same if same eq leaf => outer
+        case join: Join if join.left eq outer =>
+          join.copy(condition = join.condition.map(knowingNoNull(conjunct, join.right)))
       }
     }
   }
@@ -90,9 +93,22 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   private def origin(conjunct: Expression, filter: Filter) =
     if (conjunct.origin.startIndex.isDefined) conjunct.origin else filter.origin
 
-  /** `NOT IN` as Spark writes it: TRUE, or NULL. */
-  private def knowingNoNull(condition: Expression): Expression = condition.transform {
-    case Or(equal: EqualTo, IsNull(same)) if equal.semanticEquals(same) => equal
+  /** `NOT IN` as Spark writes it: its values are equal, or that is NULL, which it cannot be. What the query itself says
+    * of NULL stays.
+    * @param made
+    *   the right side of the join, whose first columns are those of the subquery
+    */
+  private def knowingNoNull(conjunct: Expression, made: LogicalPlan)(
+      condition: Expression
+  ): Expression = conjunct match {
+    case Not(InSubquery(values, _)) =>
+      val equalities = values.zip(made.output).map { case (v, column) => EqualTo(v, column) }
+      condition.transform {
+        case Or(equal: EqualTo, IsNull(same))
+            if equal.semanticEquals(same) && equalities.exists(_.semanticEquals(equal)) =>
+          equal
+      }
+    case _ => condition
   }
 
   private def whyNot(conjunct: Expression, outer: LogicalPlan): Option[String] = conjunct match {
