@@ -106,6 +106,7 @@ class Canaries:
         self.client = client
         self.traces = traces
         self.outside = str(outside)
+        self.hostile = [*statements(self.outside), *queries(self.outside)]
 
     def tell(self, sql: str, run: Callable[[Client, str], Any]) -> str:
         """Say what became of a statement: `guard`, `parser`, or what is wrong."""
@@ -176,9 +177,8 @@ def canaries(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def test_the_guard_refuses_each_as_it_is(canaries: Canaries) -> None:
-    hostile = [*statements(canaries.outside), *queries(canaries.outside)]
-    assert len(hostile) > 100
-    canaries.assert_refused(hostile)
+    assert len(canaries.hostile) > 100
+    canaries.assert_refused(canaries.hostile)
 
 
 def test_the_guard_refuses_every_source_that_spark_has_but_those_of_files(
@@ -197,18 +197,20 @@ def test_the_guard_refuses_every_source_that_spark_has_but_those_of_files(
 
 @pytest.mark.parametrize("around", OF_STATEMENTS)
 def test_what_stands_around_a_statement_does_not_hide_it(canaries: Canaries, around: str) -> None:
-    hostile = [*statements(canaries.outside), *queries(canaries.outside)]
     by = ["guard", "parser"] if "EXPLAIN" in around else ["guard"]
-    canaries.assert_refused((around.format(sql.replace('"', '\\"')) for sql in hostile), by)
+    canaries.assert_refused(
+        (around.format(sql.replace('"', '\\"')) for sql in canaries.hostile), by
+    )
 
 
 @pytest.mark.parametrize("blocks", [BLOCKS[:1], BLOCKS[1:]], ids=["BEGIN", "blocks in it"])
 def test_a_script_around_a_statement_does_not_hide_it(
     canaries: Canaries, blocks: list[str]
 ) -> None:
-    hostile = [*statements(canaries.outside), *queries(canaries.outside)]
     around = itertools.cycle(blocks)
-    canaries.assert_refused((next(around).format(sql) for sql in hostile), ["guard", "parser"])
+    canaries.assert_refused(
+        (next(around).format(sql) for sql in canaries.hostile), ["guard", "parser"]
+    )
 
 
 @pytest.mark.parametrize("around", OF_QUERIES)
@@ -237,8 +239,7 @@ def test_a_function_around_a_query_does_not_hide_it(canaries: Canaries) -> None:
 def test_comments_spaces_and_letters_do_not_hide_it(
     canaries: Canaries, disguise: Callable[[str], str]
 ) -> None:
-    hostile = [*statements(canaries.outside), *queries(canaries.outside)]
-    canaries.assert_refused(map(disguise, hostile), ["guard", "parser"])
+    canaries.assert_refused(map(disguise, canaries.hostile), ["guard", "parser"])
 
 
 @pytest.mark.parametrize(
@@ -253,8 +254,7 @@ def test_comments_spaces_and_letters_do_not_hide_it(
 def test_it_is_refused_to_who_asks_in_another_way(
     canaries: Canaries, run: Callable[[Client, str], Any]
 ) -> None:
-    hostile = [*statements(canaries.outside), *queries(canaries.outside)]
-    canaries.assert_refused(hostile, run=run)
+    canaries.assert_refused(canaries.hostile, run=run)
 
 
 def test_it_is_refused_to_who_starts_a_stream(canaries: Canaries) -> None:

@@ -69,8 +69,10 @@ class Jobs:
 def jobs_of(spark: SparkSession, **limits: Any) -> Iterator[Jobs]:
     server = Server(port=0, drain_seconds=0.2, **limits)
     served = serve(Config(server), SparkEngine(spark, server))
-    yield Jobs(spark, served)
-    served.stop()
+    try:
+        yield Jobs(spark, served)
+    finally:
+        served.stop()
 
 
 @pytest.fixture(scope="module")

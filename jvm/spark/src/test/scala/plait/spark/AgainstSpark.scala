@@ -178,6 +178,13 @@ final class AgainstSpark(random: Random) extends Assertions {
 
 object AgainstSpark {
 
+  /** It is not a leaf, about which nothing but its type is known. */
+  def isKnown(expression: Expression, columns: Seq[AttributeReference]): Boolean = {
+    val linear = new TermTranslation(BySide(AttributeSet(columns), AttributeSet.empty))
+    val leaf: Option[Term] = linear.leaf(expression)
+    !leaf.contains(new ConditionTranslation(linear).term(expression))
+  }
+
   /** Where Spark's generated code and its interpreter differ: on dates beyond the year 294247. */
   def isTriedDate(expression: Expression): Boolean = expression match {
     case Cast(c, TimestampType | TimestampNTZType, _, EvalMode.TRY) => c.dataType == DateType

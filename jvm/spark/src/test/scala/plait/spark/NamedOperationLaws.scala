@@ -8,9 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
-import plait.constraint.Term
-import plait.spark.translate.{ConditionTranslation, TermTranslation}
-import plait.{BySide, Cases}
+import plait.Cases
 
 /** The laws of [[AgainstSpark]] of operations that are made one by one: each over columns and literals, alone, compared
   * with a literal, and compared with a column.
@@ -21,6 +19,7 @@ import plait.{BySide, Cases}
   */
 class NamedOperationLaws extends munit.FunSuite {
   import NamedOperationLaws._
+  import RandomExpressions.zones
   override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
 
   for (named <- all)
@@ -31,7 +30,7 @@ class NamedOperationLaws extends munit.FunSuite {
       val expressions = Cases.of(20000, soak = 200000) / Rows
       val held = Seq
         .tabulate(expressions) { i =>
-          val zone = Zones(i % Zones.size)
+          val zone = zones(i % zones.size)
           SQLConf.get.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone)
           try {
             val arguments = named.arguments.zip(Seq("a", "s")).map { case (t, name) =>
@@ -40,7 +39,10 @@ class NamedOperationLaws extends munit.FunSuite {
             val operation = named.of(arguments.map(orLiteral(random, values, _)), zone, random)
             val result = AttributeReference("b", operation.dataType)()
             val columns = Seq(arguments.head, result) ++ arguments.drop(1)
-            assert(isKnown(operation, columns), s"$operation is unknown")
+            assert(
+              operation.references.isEmpty || AgainstSpark.isKnown(operation, columns),
+              s"$operation is unknown"
+            )
             val literal = Literal(values.of(operation.dataType), operation.dataType)
             val expression = random.nextInt(6) match {
               case 0 => LessThanOrEqual(operation, literal)
@@ -58,21 +60,10 @@ class NamedOperationLaws extends munit.FunSuite {
 
   private def orLiteral(random: Random, values: RandomValues, column: AttributeReference) =
     if (random.nextInt(5) > 0) column else Literal(values.of(column.dataType), column.dataType)
-
-  /** It is not a leaf, about which nothing but its type is known. */
-  private def isKnown(operation: Expression, columns: Seq[AttributeReference]): Boolean = {
-    val linear = new TermTranslation(BySide(AttributeSet(columns), AttributeSet.empty))
-    val leaf: Option[Term] = linear.leaf(operation)
-    operation.references.isEmpty || !leaf.contains(
-      new ConditionTranslation(linear).term(operation)
-    )
-  }
 }
 
 object NamedOperationLaws {
   private val Rows = 200
-  private val Zones =
-    Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
   private type Make = (Seq[Expression], String, Random) => Expression
 

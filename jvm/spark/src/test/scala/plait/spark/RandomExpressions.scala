@@ -329,7 +329,8 @@ object RandomExpressions {
       zones: Seq[String] = Seq("UTC")
   )
 
-  private val zones =
+  /** Where clocks change by an hour, by none, by half past midnight, and by a day. */
+  val zones: Seq[String] =
     Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
   val families: Seq[Family] = Seq(

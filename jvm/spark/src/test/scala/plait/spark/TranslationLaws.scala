@@ -17,9 +17,8 @@ import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Cases, Side}
 
 class TranslationLaws extends munit.FunSuite {
+  import RandomExpressions.zones
   override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
-  private val zones =
-    Seq("UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Pacific/Apia")
 
   /** Two columns a side; the right side's are columns 2 and 3 of the pair. */
   final private class Tables(types: Seq[DataType]) {

@@ -61,7 +61,7 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       PairConditions.of(AsOfKeys.of(join).rest, join.best.within, join.check, outputs)
     val ofPair = conditions.accepts.orElse(conditions.holds.filter(_ => keepsRight(join)))
     val isAlways = settings.joinStrategy == JoinStrategyChoice.Always
-    val rows = for (l <- rowsOf(join.left); r <- rowsOf(join.right)) yield l + r
+    val rows = for (l <- JoinToPlan.rows(join.left); r <- JoinToPlan.rows(join.right)) yield l + r
     Option
       .when(join.isStreaming)(WhyNot.StreamingInput())
       .orElse(ofPair.map(c => WhyNot.RefusesPairs(c.sql)))
@@ -96,13 +96,6 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   private def scan(join: AsOfJoin) = MatchScan(join.best.direction, join.best.right.dataType)
 
-  private def rowsOf(side: LogicalPlan): Option[BigInt] = {
-    val width = side.output.map(_.dataType.defaultSize.toLong).sum + 8
-    side.stats.rowCount.orElse(
-      Some(side.stats.sizeInBytes).filter(_ < side.conf.defaultSizeInBytes).map(_ / width)
-    )
-  }
-
   private def split(join: AsOfJoin): LogicalPlan = {
     val sides = BySide(join.left, join.right)
     val values = ranks(join)
@@ -112,7 +105,9 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       case some => some
     }
     val cuts = RangeCuts.of(
-      asked.map(sample => RangeCuts.Ranked(sample.rows, sample.value, rowsOf(sample.rows))),
+      asked.map(sample =>
+        RangeCuts.Ranked(sample.rows, sample.value, JoinToPlan.rows(sample.rows))
+      ),
       ranges
     )
     val dealt = BySide.make { side =>

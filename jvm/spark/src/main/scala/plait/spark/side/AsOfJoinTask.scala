@@ -35,6 +35,7 @@ final class AsOfJoinTask(
       around: (Side, Iterator[InternalRow]) => HomedRows
   ): Iterator[InternalRow] = {
     val context = TaskContext.get()
+    val ending = JoinEnding.of(context)
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
     val stores =
       sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
@@ -44,22 +45,20 @@ final class AsOfJoinTask(
     val sorted = BySide.make { side =>
       around(side, if (sides(side).isSortedHere) sorts(side).sorted(inputs(side)) else inputs(side))
     }
-    val release = () => {
-      Side.both.foreach { side =>
-        stores(side).clear()
-        sorts(side).release()
-      }
-      index.clear()
-    }
+    val release = () => ending.run()
     val rows =
       if (best.direction == MatchDirection.Nearest)
         nearest(sorted, stores, index, compiled, release)
       else toOneSide(sorted, stores.right, index, compiled, release)
-    context.addTaskCompletionListener[Unit] { _ =>
+    ending.is { () =>
       metrics(JoinMetrics.OutputRows) += rows.rowsOut
-      for (side <- Side.both) metrics(JoinMetrics.rowsIn(side)) += rows.rowsIn(side)
       JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), rows.peak)
-      release()
+      for (side <- Side.both) {
+        metrics(JoinMetrics.rowsIn(side)) += rows.rowsIn(side)
+        stores(side).clear()
+        sorts(side).release()
+      }
+      index.clear()
     }
     rows
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package plait.spark.exec
+package plait.spark.side
 
 import org.apache.spark.TaskContext
 
@@ -11,7 +11,7 @@ import org.apache.spark.TaskContext
   *
   * It does not keep what it has done: a task holds its listeners to its end.
   */
-final private[exec] class JoinEnding {
+final private[spark] class JoinEnding {
   private var undone: () => Unit = JoinEnding.Nothing
 
   def is(work: () => Unit): Unit = undone = work
@@ -23,7 +23,7 @@ final private[exec] class JoinEnding {
   }
 }
 
-private[exec] object JoinEnding {
+private[spark] object JoinEnding {
   private val Nothing = () => ()
 
   def of(task: TaskContext): JoinEnding = {
