@@ -191,21 +191,22 @@ def test_a_star_of_bounded_streams_keeps_no_fact(session: SparkSession, tmp_path
         assert operator["customMetrics"]["leftRowsStored"] == 0
 
 
+@pytest.mark.parametrize(("match", "last"), [("l.ts <= r.ts", None), ("NEAREST (l.ts, r.ts)", 11)])
 def test_a_forward_as_of_join_of_a_bounded_right_side_needs_no_tolerance(
-    session: SparkSession, tmp_path: Path
+    session: SparkSession, tmp_path: Path, match: str, last: int | None
 ) -> None:
     feeds = Feeds(tmp_path)
     feeds.left.add([(1, 1, 1000, 0), (2, 1, 2000, 0), (3, None, 1000, 0)])
-    feeds.right.add([(10, 1, 1500, 0), (11, 1, 1700, 0)])
-    feeds.left.add([(4, 1, 1600, 0)])
-    query = """SELECT {hint} l.id AS l, r.id AS r FROM {{l}} l LEFT ASOF JOIN {{r}} r
-        MATCH_CONDITION (l.ts <= r.ts) ON l.k = r.k"""
+    feeds.right.add([(11, 1, 1700, 0), (10, 1, 1500, 0)])
+    feeds.left.add([(4, 1, 1690, 0)])
+    query = f"""SELECT {{hint}} l.id AS l, r.id AS r FROM {{{{l}}}} l LEFT ASOF JOIN {{{{r}}}} r
+        MATCH_CONDITION ({match}) ON l.k = r.k"""
     sides = {"l": feeds.left.df(session), "r": feeds.right.df(session)}
     with pytest.raises(AnalysisException, match=r"needs a TOLERANCE.*or the hint BOUNDED"):
         run(session.sql(query.format(hint=""), **sides), tmp_path)
     df = session.sql(query.format(hint="/*+ BOUNDED(r) */"), **sides)
     progress = run(df, tmp_path)
-    assert output(df, tmp_path) == Counter({(1, 10): 1, (2, None): 1, (3, None): 1, (4, 11): 1})
+    assert output(df, tmp_path) == Counter([(1, 10), (2, last), (3, None), (4, 11)])
     assert stored(progress)[-1][0] == 0
 
 

@@ -41,3 +41,17 @@ final class FollowingRank(condition: Term, from: Order, to: Order) extends (Long
       Interval.Span(Bound.Unbounded, rank.until(~reached))
     else Interval.Span(rank.from(reached), Bound.Unbounded)
 }
+
+object FollowingRank {
+  private val Rungs =
+    0L +: (8 to 62 by 2).flatMap(power => Seq(1L << power, -(1L << power)))
+
+  /** Whether the least rank ever rises with the rank that was reached: that of `seq / 10` does, that of `seq % 10`
+    * is 0 at all of them.
+    */
+  def rises(least: Long => Long): Boolean = {
+    val atFirst = least(Long.MinValue)
+    // It falls nowhere but to the least of all ranks, so rungs are enough.
+    Rungs.exists(least(_) > atFirst)
+  }
+}

@@ -81,6 +81,16 @@ object WhyNot {
         order
       )
 
+  /** Of as-of joins of streams: what is matched falls along the order in which the other side comes. */
+  final case class MatchFalls(side: Side, order: String)
+      extends WhyNot(
+        "MATCH_FALLS",
+        s"${side.other.name} rows come in the order $order, along which what is matched may fall, so a ${side.name} row " +
+          s"may always find one more: declare an order of the ${side.other.name} side along which it rises",
+        side.name,
+        order
+      )
+
   /** Of streams: rows whose order has no value may come at any time, whatever the frontier. */
   final case class MatchesNull(side: Side, order: String)
       extends WhyNot(

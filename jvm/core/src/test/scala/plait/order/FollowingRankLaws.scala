@@ -8,8 +8,8 @@ import org.scalacheck.Prop.forAll
 import plait.constraint.Comparison.AtMost
 import plait.constraint.Conditions._
 import plait.constraint.Term._
-import plait.constraint.{Compared, Logic, Term, Value}
-import plait.interval.{Bound, Domain}
+import plait.constraint.{Arithmetic, Compared, Logic, Overflow, Term, Value}
+import plait.interval.{Bound, Domain, StepOperation}
 import plait.order.Direction.{Ascending, Descending}
 import plait.{LawSuite, Side}
 
@@ -76,5 +76,20 @@ class FollowingRankLaws extends LawSuite {
       new FollowingRank(within, Order(r, Ascending), Order(l, Descending))(100),
       Long.MinValue
     )
+  }
+
+  test("the quotient of seq by 10 rises with seq; its way down has a least rank that never rises") {
+    val tenth =
+      Call(
+        Arithmetic(StepOperation.Quotient, Domain.Long, Domain.Long, Overflow.Fails),
+        l,
+        Constant(10L)
+      )
+    def follows(to: Direction) =
+      FollowingRank.rises(
+        new FollowingRank(Call(Compared(AtMost), l, l), Order(l, Ascending), Order(tenth, to))
+      )
+    assert(follows(Ascending))
+    assert(!follows(Descending))
   }
 }

@@ -91,7 +91,7 @@ object DeclaredFrontiers {
       Option.when(direction eq declaredDirection)(Itself)
     else
       Some(new Solved(order, direction, declared, declaredDirection))
-        .filter(rank => !rank.mayHaveValueWithoutIt && rank.rankFrom(0L) != Long.MinValue)
+        .filter(rank => !rank.mayHaveValueWithoutIt && FollowingRank.rises(rank.rankFrom))
   }
 
   private object Itself extends DeclaredRank {

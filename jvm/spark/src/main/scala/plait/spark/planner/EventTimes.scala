@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 import plait.BySide
 import plait.constraint.Solver
 import plait.interval._
-import plait.order.{Direction, Rank}
+import plait.order.{Direction, FollowingRank, Rank}
 import plait.spark.stream.EventTimeRank
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
 
@@ -60,8 +60,7 @@ object EventTimes {
         case _ => None
       }
       val rank = new SolvedRank(seen, times, direction, from)
-      // Whether it does is seen at any time.
-      Option.when(rank.rankFrom(0L) != Long.MinValue)(rank)
+      Option.when(FollowingRank.rises(rank.rankFrom))(rank)
     }
   }
 

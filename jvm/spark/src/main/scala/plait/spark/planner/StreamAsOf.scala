@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint}
 
 import plait.spark.plan.{AsOfJoin, BoundedStream}
 import plait.spark.side.{PairConditions, SidePruning}
-import plait.spark.stream.{AsOfSpec, StreamSpec}
+import plait.spark.stream.{AsOfSpec, MatchOrder, StreamSpec}
 import plait.spark.translate.{BestMatch, EndOfTime, MatchDirection, OrderValue}
 import plait.stream.Superseding
 import plait.{BySide, Side}
@@ -21,6 +21,9 @@ import plait.{BySide, Side}
   * l.ts <= r.ts TOLERANCE 5         left: until the right frontier has passed l.ts + 5
   * l.ts <= r.ts                     refused: a row with no match would wait for ever
   * }}}
+  *
+  * What it does not promise: that an order helps in which match values fall, as `ORDERED(r, 'ts DESC')` says. No
+  * row leaves by it.
   */
 object StreamAsOf {
   import MatchDirection._
@@ -67,21 +70,26 @@ object StreamAsOf {
       join.check,
       BySide(join.left.outputSet, join.right.outputSet)
     )
-    val superseding = join.best.direction match {
-      case AtOrBefore | Before if conditions.accepts.isEmpty => Superseding.ByNext
+    val operands = this.operands(join.best)
+    val compared =
+      Join(join.left, join.right, Inner, comparison(join.best, operands), JoinHint.NONE)
+    val pruning = new StreamPruning(
+      JoinToPlan(compared, Inner, keys, compared.condition),
+      kept = Seq(Side.Left),
+      alone = Seq(Side.Left),
+      rising = BySide(operands.map(_._1), operands.map(_._2))
+    )
+    val order = if (pruning.rises) MatchOrder.ByRank else MatchOrder.Unknown
+    val superseding = (join.best.direction, order) match {
+      case (AtOrBefore | Before, MatchOrder.ByRank) if conditions.accepts.isEmpty =>
+        Superseding.ByNext
       case _ => Superseding.Never
     }
-    val compared = Join(join.left, join.right, Inner, Some(comparison(join.best)), JoinHint.NONE)
-    val spec =
-      new StreamPruning(
-        JoinToPlan(compared, Inner, keys, compared.condition),
-        kept = Seq(Side.Left),
-        alone = Seq(Side.Left)
-      ).spec
+    val spec = pruning.spec
     spec.copy(
       joinType = join.joinType,
       pruning = told(spec.pruning, superseding),
-      asOf = Some(AsOfSpec(join.best, rest, join.check, superseding))
+      asOf = Some(AsOfSpec(join.best, rest, join.check, superseding, order))
     )
   }
 
@@ -90,12 +98,18 @@ object StreamAsOf {
     if ((superseding eq Superseding.Never) || pruning.left.whyNot.isDefined) pruning
     else pruning.copy(right = pruning.right.supersededByNext)
 
-  /** Also of the values that a tolerance compares: in their order all ends of a reach are known. */
-  private def comparison(best: BestMatch): Expression = {
-    val within = best.within.map(unguarded)
-    val operands = (best.left, best.right) +: within.toSeq.flatMap(compared).distinct
-    (operands.flatMap { case (l, r) => compare(best.direction, l, r) } ++ within).reduce(And(_, _))
-  }
+  /** What is compared, left and right: also the values that a tolerance compares, since in their order all ends of
+    * a reach are known.
+    */
+  private def operands(best: BestMatch): Seq[(Expression, Expression)] =
+    (best.left, best.right) +: best.within.map(unguarded).toSeq.flatMap(compared).distinct
+
+  private def comparison(
+      best: BestMatch,
+      operands: Seq[(Expression, Expression)]
+  ): Option[Expression] =
+    (operands.flatMap { case (l, r) => compare(best.direction, l, r) } ++
+      best.within.map(unguarded)).reduceOption(And(_, _))
 
   private def compare(direction: MatchDirection, l: Expression, r: Expression): Option[Expression] =
     direction match {

@@ -38,9 +38,15 @@ import plait.{BySide, Side}
   *   the sides whose event times are those of the rows that come out
   * @param alone
   *   the sides of which rows come out that found no match
+  * @param rising
+  *   of each side values of which one has to rise along its order, if there are any
   */
-final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
-    extends PredicateHelper {
+final class StreamPruning(
+    join: JoinToPlan,
+    kept: Seq[Side],
+    alone: Seq[Side],
+    rising: BySide[Seq[Expression]] = BySide(Nil, Nil)
+) extends PredicateHelper {
   import StreamPruning._
 
   private val children = join.children
@@ -52,8 +58,23 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
   }
   private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
 
-  def spec: StreamSpec = {
-    val found = best
+  private lazy val found = best
+
+  /** Along the orders of both sides rises what has to. */
+  def rises: Boolean = found.exists(p => Side.both.forall(side => rises(side, p.orders(side))))
+
+  private def rises(side: Side, order: Order): Boolean = condition.forall { c =>
+    rising(side).isEmpty || rising(side).exists { value =>
+      val moves = Monotonicity.of(
+        c.whole.term(value),
+        Map(order.term -> Monotonicity.StrictlyIncreasing)
+      )
+      val along = if (order.direction eq Direction.Descending) moves.reversed else moves
+      along == Monotonicity.StrictlyIncreasing
+    }
+  }
+
+  def spec: StreamSpec =
     StreamSpec(
       join.joinType,
       found.fold(unpruned)(_.sides).map(_.ranks),
@@ -67,7 +88,6 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
       outputWatermark(found),
       bounded
     )
-  }
 
   /** Rows wait as long as a row of the other side may come that is in their reach. */
   private def bound(pruning: Pruning, side: Side): Long => Long =
@@ -214,7 +234,15 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
   /** A reach that ends helps only where the other side is known to come in its order. */
   private def told(side: Side, orders: BySide[Order], found: SidePruning): SidePruning =
     if (found.whyNot.isDefined || ruleOf(side.other, orders(side.other)).isKnown) found
-    else found.unlessFor(WhyNot.NoFrontier(side, orders(side.other).term.toString))
+    else found.unlessFor(unknown(side, orders(side.other).term))
+
+  private def unknown(side: Side, order: Term): WhyNot =
+    Seq(Direction.Ascending, Direction.Descending)
+      .map(Order(order, _))
+      .find(along => condition.exists(c => anyRule(c, side.other, along).isKnown))
+      .fold[WhyNot](WhyNot.NoFrontier(side, order.toString))(along =>
+        WhyNot.MatchFalls(side, along.toString)
+      )
 
   private def isKnown(side: Side, order: Order): Boolean = ruleOf(side, order).isKnown
 
@@ -223,7 +251,11 @@ final class StreamPruning(join: JoinToPlan, kept: Seq[Side], alone: Seq[Side])
       rules.getOrElseUpdate((side, order), rule(c, side, order))
     )
 
-  private def rule(c: JoinCondition, side: Side, order: Order): FrontierRule = {
+  private def rule(c: JoinCondition, side: Side, order: Order): FrontierRule =
+    if (rises(side, order)) anyRule(c, side, order) else FrontierRule.Unknown
+
+  /** Also of an order along which falls what has to rise. */
+  private def anyRule(c: JoinCondition, side: Side, order: Order): FrontierRule = {
     val expression =
       c.whole.source(order.term).orElse(scala.util.Try(c.translation.source(order.term)).toOption)
     expression.fold(FrontierRule.Unknown) { e =>

@@ -99,7 +99,12 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
   ): Iterator[InternalRow] = {
     val sides = BySide.make { side =>
       val value = if (side eq Side.Left) asOf.best.left else asOf.best.right
-      SidePlan(batch.keys(side), scan.ranks(value), outputs(side), isSortedHere = false)
+      SidePlan(
+        batch.keys(side),
+        scan.ranks(value),
+        outputs(side),
+        isSortedHere = asOf.order eq MatchOrder.Unknown
+      )
     }
     val rows = BySide.make { side =>
       val handles = core.rows(side)

@@ -50,8 +50,17 @@ final case class AsOfSpec(
     best: BestMatch,
     condition: Option[Expression],
     check: Option[Expression],
-    superseding: Superseding
+    superseding: Superseding,
+    order: MatchOrder
 )
+
+/** Whether the ranks of both sides rise with the match values. */
+sealed trait MatchOrder
+
+object MatchOrder {
+  case object ByRank extends MatchOrder
+  case object Unknown extends MatchOrder
+}
 
 /** How the frontier of a side is known, as a rank of its order.
   *
