@@ -34,22 +34,12 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
   import IntervalIndex._
 
   val size: Int = keyOf.length
-  private val rows: Array[Int] = byKeyAndLow()
+  private val rows: Array[Int] = RowsInOrder.of(keys, keyOf, lows)
   private val sortedLows: Array[Long] = inSequence(lows)
   private val sortedHighs: Array[Long] = inSequence(highs)
 
   /** Where each key's rows begin; the last is where they all end. */
-  private val begins: Array[Int] = {
-    val found = new Array[Int](keys + 1)
-    // Loops, here and below: over a million rows what boxes a number takes longer than the sort.
-    var row = 0
-    while (row < size) {
-      found(keyOf(row) + 1) += 1
-      row += 1
-    }
-    for (key <- 1 to keys) found(key) += found(key - 1)
-    found
-  }
+  private val begins: Array[Int] = RowsInOrder.begins(keys, keyOf)
 
   /** The greatest high end of each block: of 16 rows, of 256, ... */
   private val greatest: Array[Array[Long]] =
@@ -176,15 +166,6 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     }
     found
   }
-
-  private def byKeyAndLow(): Array[Int] = {
-    val packed = PackedSort.rows(keyOf, lows)
-    if (packed != null) packed
-    else
-      Array
-        .range(0, size)
-        .sortWith((a, b) => keyOf(a) < keyOf(b) || (keyOf(a) == keyOf(b) && lows(a) < lows(b)))
-  }
 }
 
 object IntervalIndex {
@@ -211,47 +192,4 @@ object IntervalIndex {
       }
       found
     }
-}
-
-/** Rows in the sequence of a key and a rank, sorted as one long each where the three fit one:
-  *
-  * {{{
-  * key 3 of 8, rank 1007 of 1000 to 2000, row 12 of 100        3 | 7 | 12, in 3 + 10 + 7 bits
-  * }}}
-  */
-private object PackedSort {
-
-  /** The numbers of the rows, or null if they do not fit. */
-  def rows(keys: Array[Int], ranks: Array[Long]): Array[Int] =
-    if (keys.isEmpty) Array.empty
-    else {
-      val least = java.util.Arrays.stream(ranks).min.getAsLong
-      val spread = java.util.Arrays.stream(ranks).max.getAsLong - least
-      val rowBits = bits(keys.length - 1L)
-      val rankBits = bits(spread)
-      // A spread that overflows is negative, and has 64 bits.
-      if (bits(java.util.Arrays.stream(keys).max.getAsInt.toLong) + rankBits + rowBits > 63) null
-      else {
-        val packed = new Array[Long](keys.length)
-        var row = 0
-        while (row < packed.length) {
-          packed(row) = (((keys(row).toLong << rankBits) | (ranks(row) - least)) << rowBits) | row
-          row += 1
-        }
-        java.util.Arrays.sort(packed)
-        unpacked(packed, (1L << rowBits) - 1)
-      }
-    }
-
-  private def unpacked(packed: Array[Long], mask: Long): Array[Int] = {
-    val found = new Array[Int](packed.length)
-    var place = 0
-    while (place < found.length) {
-      found(place) = (packed(place) & mask).toInt
-      place += 1
-    }
-    found
-  }
-
-  private def bits(most: Long): Int = 64 - java.lang.Long.numberOfLeadingZeros(most)
 }

@@ -20,10 +20,13 @@ final class Run(index: IndexMemory = IndexMemory.Uncounted) {
   private var holes = 0
   // Where an entry was taken out last. Slots move, so it is no more than a guess.
   private var near = 0
+  private var places = RankedSlots.Nowhere
+  // Slots that were looked at in vain since then.
+  private var vain = 0
   index.add(heapBytes)
 
   /** What it takes of the heap. */
-  def heapBytes: Long = Run.OwnBytes + Run.SlotBytes * ranks.length
+  def heapBytes: Long = Run.OwnBytes + Run.SlotBytes * ranks.length + RankedSlots.heapBytes(places)
 
   def from: Int = first
   def until: Int = end
@@ -79,11 +82,25 @@ final class Run(index: IndexMemory = IndexMemory.Uncounted) {
       }
     }
 
-  /** Rows of one rank mostly leave one beside the other, so each is looked for around the one before it. */
+  /** Rows of one rank mostly leave one beside the other, so each is looked for around the one before it. Once as
+    * many slots were looked at in vain as have its rank, it is written down where each stands.
+    */
   private def slotOf(rank: Long, entry: Int): Int = {
-    val least = firstAtOrAbove(rank)
-    val guess = math.min(near, end - 1)
-    var up = if (guess > least && ranks(guess) == rank) guess else least
+    val known = RankedSlots.of(places, entry)
+    if (known >= first && known < end && entries(known) == entry) known
+    else {
+      val least = firstAtOrAbove(rank)
+      val guess = math.min(near, end - 1)
+      val start = if (guess > least && ranks(guess) == rank) guess else least
+      val slot = nearest(start, least, rank, entry)
+      vain += math.abs(slot - start)
+      if (vain > Run.VainAtLeast) mayWriteDown(least, rank)
+      slot
+    }
+  }
+
+  private def nearest(start: Int, least: Int, rank: Long, entry: Int): Int = {
+    var up = start
     var down = up - 1
     // Invariant: the entry stands in none of the slots between `down` and `up`.
     while (up < end || down >= least) {
@@ -95,10 +112,22 @@ final class Run(index: IndexMemory = IndexMemory.Uncounted) {
     throw new IllegalStateException(s"no entry $entry of rank $rank")
   }
 
+  private def mayWriteDown(least: Int, rank: Long): Unit = {
+    val until = if (rank == Long.MaxValue) end else firstAtOrAbove(rank + 1)
+    if (vain >= until - least) write(RankedSlots.over(entries, least, until))
+  }
+
+  private def write(found: Array[Long]): Unit = {
+    index.add(RankedSlots.heapBytes(found) - RankedSlots.heapBytes(places))
+    places = found
+    vain = 0
+  }
+
   def clear(): Unit = {
     first = 0
     end = 0
     holes = 0
+    if (places.nonEmpty) write(RankedSlots.Nowhere)
     if (ranks.length > Run.LargestKept) allocate(Run.InitialCapacity)
   }
 
@@ -150,5 +179,6 @@ object Run {
   private val LargestKept = 1024
   // A rank and an entry.
   private val SlotBytes = 12L
-  private val OwnBytes = 40 + 2 * IndexMemory.ArrayHead
+  private val VainAtLeast = 64
+  private val OwnBytes = 48 + 2 * IndexMemory.ArrayHead
 }

@@ -24,6 +24,7 @@ class IndexMemoryLaws extends munit.FunSuite {
       field =>
         field.setAccessible(true)
         field.get(holder) match {
+          case longs: Array[Long] if longs.isEmpty => 0L
           case longs: Array[Long] => 16 + 8L * longs.length
           case ints: Array[Int] => 16 + 4L * ints.length
           case flags: Array[Boolean] => 16L + flags.length
@@ -121,8 +122,19 @@ class IndexMemoryLaws extends munit.FunSuite {
     val run = new Run(counted)
     for (entry <- 1 to 5000) run.insert(entry.toLong, entry)
     assertEquals(counted.bytes, run.heapBytes)
-    assertEquals(run.heapBytes, 40 + arraysOf(run).sum)
+    assertEquals(run.heapBytes, 48 + arraysOf(run).sum)
     for (entry <- 1 to 5000) run.remove(entry.toLong, entry)
-    assertEquals(counted.bytes, 40 + arraysOf(run).sum)
+    assertEquals(counted.bytes, 48 + arraysOf(run).sum)
+  }
+
+  test("a run takes what it says where rows of one rank leave in no order") {
+    val counted = new Counted
+    val run = new Run(counted)
+    for (entry <- 1 to 5000) run.insert(7L, entry)
+    for (entry <- new scala.util.Random(7).shuffle((1 to 5000).toList)) {
+      run.remove(7L, entry)
+      assertEquals(counted.bytes, run.heapBytes)
+      assertEquals(run.heapBytes, 48 + arraysOf(run).sum)
+    }
   }
 }

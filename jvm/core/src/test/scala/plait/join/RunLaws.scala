@@ -16,7 +16,7 @@ class RunLaws extends LawSuite(test = 5000, soak = 50000) {
       .map(s => (run.rank(s), run.entry(s)))
 
   private val ranks: Gen[Seq[Long]] = for {
-    count <- Gen.choose(1, 60)
+    count <- Gen.frequency(49 -> Gen.choose(1, 60), 1 -> Gen.choose(100, 300))
     ranks <- Gen.listOfN(count, Gen.choose(0L, 6L))
   } yield ranks
 
@@ -55,7 +55,10 @@ class RunTiesSuite extends munit.FunSuite {
     (how, sequence) <- Seq[(String, Seq[Int] => Seq[Int])](
       "the first first" -> identity,
       "the last first" -> (_.reverse),
-      "every other one, the last first" -> (all => all.filter(_ % 2 == 0).reverse)
+      "every other one, the last first" -> (all => all.filter(_ % 2 == 0).reverse),
+      "in any order" -> (new scala.util.Random(7).shuffle(_)),
+      "every other one, in any order" ->
+        (all => new scala.util.Random(7).shuffle(all.filter(_ % 2 == 0)))
     )
   )
     test(s"1,000,000 rows of one rank leave in no time, $how") {
