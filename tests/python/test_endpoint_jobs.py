@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.python.endless import ENDLESS
 from tests.python.endpoint import until
 
 from plait._proto import plait_pb2
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-# Both take both cores for hours, the second one in stages that adaptive execution starts.
-ONE_JOB = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
+# Takes both cores for hours too, in stages that adaptive execution starts.
 STAGES = (
     "SELECT id % 7 AS k, sum(hash(id)) FROM range(0, 1000000000000, 1, 8) GROUP BY k ORDER BY k"
 )
@@ -173,7 +173,7 @@ def best(measured: Callable[[], float]) -> float:
     return min(found)
 
 
-@pytest.mark.parametrize("sql", [ONE_JOB, STAGES], ids=["one job", "stages"])
+@pytest.mark.parametrize("sql", [ENDLESS, STAGES], ids=["one job", "stages"])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_the_jobs_of_one_who_cancels_end_within_a_second(
     jobs: Jobs, way: Callable[[Client, str], End], sql: str
@@ -188,7 +188,7 @@ def test_the_jobs_of_a_question_that_nobody_asks_any_more_end_within_a_second(
     assert best(lambda: seconds_to_end(jobs, sql, leaves_its_question)) <= SOON
 
 
-@pytest.mark.parametrize("sql", [ONE_JOB, STAGES], ids=["one job", "stages"])
+@pytest.mark.parametrize("sql", [ENDLESS, STAGES], ids=["one job", "stages"])
 def test_the_jobs_of_a_statement_end_within_a_second_of_its_deadline(jobs: Jobs, sql: str) -> None:
     assert best(lambda: seconds_past_deadline(jobs, lambda c: list(c.sql(sql)))) <= SOON
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.python.endless import ENDLESS
 from tests.python.endpoint import until
 from tests.python.footprint import jvm_of
 from tests.python.server_process import ServerProcess
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
 MANY = "SELECT id, repeat('x', 1000) AS s FROM range(0, 100000, 1, 4)"
 UNKNOWN = "a query can be run again, of a command look first what it has done"
 

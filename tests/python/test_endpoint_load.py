@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.python.cases import cases
+from tests.python.endless import ENDLESS
 from tests.python.endpoint import until
 from tests.python.footprint import Observed
 from tests.python.server_process import ROOT
@@ -36,8 +37,6 @@ HELD_BY_THE_JVM = 128 << 20
 # The batches that are kept to be sent again, those that wait, and gRPC's own buffers.
 HELD_BY_PYTHON = 64 << 20
 
-# Takes both cores for hours.
-ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
 LONG = "SELECT id, repeat('x', 500) AS s FROM range(0, 100000, 1, 8)"
 
 FEED = "SELECT id FROM STREAM feed"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.python.cases import cases
+from tests.python.endless import ENDLESS
 from tests.python.endpoint import until
 from tests.python.hostile import mangled
 from tests.python.server_process import ROOT, ServerProcess
@@ -42,8 +43,6 @@ TOLD = (
     *("RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED"),
 )
 
-# Takes both cores for hours.
-ENDLESS = "SELECT count(*) FROM range(0, 1000000000000, 1, 8) WHERE id % 7 = pmod(hash(id), 7)"
 
 EVERY_TYPE = """
 SELECT CAST(id AS TINYINT) AS tiny, CAST(id AS SMALLINT) AS small, CAST(id AS INT) AS i, id AS l,

@@ -31,7 +31,7 @@ from tests.python.streams import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from tests.python.frames import Rows
 
 pytestmark = pytest.mark.spark
@@ -78,6 +78,26 @@ def test_another_condition_is_refused_for_the_rows_that_wait(
     df = session.sql(renamed, **frames)
     run(df, tmp_path)
     assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
+
+
+@pytest.mark.parametrize("read", ["l.v", "l.v AS id, l.id AS v", "l.id AS number"])
+def test_another_column_of_the_same_type_is_refused_for_the_rows_that_wait_have_the_old_one(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, read: str
+) -> None:
+    """Spark's own join goes on, and gives the old values under the new name."""
+
+    def reading(columns: str) -> DataFrame:
+        frames = {"l": feeds.left.df(session), "r": feeds.right.df(session)}
+        left = f"SELECT l.k, l.ts, {columns} FROM {{l}} l"
+        chosen = f"SELECT l.* EXCEPT (k, ts), r.id FROM ({left}) l JOIN {{r}} r ON {in_spark(NEAR)}"
+        return session.sql(chosen, **frames)
+
+    first, second, third, *_ = Script(12, "INNER").batches
+    feeds.add(first, second)
+    run(reading("l.id"), tmp_path)
+    feeds.add(third)
+    with pytest.raises(StreamingQueryException, match=r"says 'left columns .*now 'left columns "):
+        run(reading(read), tmp_path)
 
 
 def test_a_checkpoint_of_sparks_without_metadata_is_known_by_its_stores(

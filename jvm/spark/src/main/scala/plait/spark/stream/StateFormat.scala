@@ -10,6 +10,7 @@ import scala.util.Using
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 
@@ -21,14 +22,17 @@ import plait.{BySide, Side}
   *
   * {{{
   * state/0/_plait/format
-  *   format 3
+  *   format 4
   *   join LEFT OUTER
+  *   left columns id, k, ts
+  *   right columns ...
   *   left key left1; rank order_value(left0); ...
   *   spark.sql.session.timeZone Europe/Berlin          where columns or condition follow from it
   * }}}
   *
-  * A query that goes on with another condition is refused: rows that wait would leave too early. Other names
-  * for the same columns are the same join.
+  * A query that goes on with another condition is refused: rows that wait would leave too early. So is one
+  * with other columns: those of one type are told apart by nothing but their names, and a row that waits would
+  * give its old `a` as the new `b`.
   */
 object StateFormat {
   def check(join: StreamSymmetricHashJoinExec, conf: Configuration): Unit = {
@@ -61,6 +65,9 @@ object StateFormat {
     def sql(e: Expression) = named(e, join.columns).sql
     val keys = BySide(join.leftKeys, join.rightKeys)
     Seq(s"format ${StateLayout.Version}", s"join ${spec.joinType.sql}") ++
+      Side.both.map(side =>
+        s"${side.name} columns ${join.columns(side).map(nameOf).mkString(", ")}"
+      ) ++
       Side.both.map { side =>
         s"${side.name} key ${keys(side).map(sql).mkString(", ")}; " +
           Seq("rank", "low", "high")
@@ -69,6 +76,10 @@ object StateFormat {
             .mkString("; ")
       } :+ s"as of ${spec.asOf.fold("none")(a => sql(a.best))}" :+ s"condition ${join.condition.full.fold("none")(sql)}"
   }
+
+  /** As SQL writes it; without the number that Spark gives an expression of two uses, another one in each run. */
+  private def nameOf(column: Attribute): String =
+    quoteIfNeeded(column.name.replaceFirst("^(_common_expr|_gen_alias)_\\d+(#\\d+)?$", "$1"))
 
   /** Those of the join and of all below it, of which the columns of its rows are made. */
   private def expressions(join: StreamSymmetricHashJoinExec): Seq[Expression] =
@@ -95,7 +106,7 @@ object StateFormat {
           "Before the query starts, set it as it was; or start with a new checkpoint."
       else
         s"The state of this join was written by another query: its checkpoint says '$was', the query now '$is'. " +
-          "Rows that wait would be joined or dropped by the wrong condition. Start the changed query with a new " +
+          "Rows that wait would be joined, dropped or given by the wrong columns or condition. Start the changed query with a new " +
           "checkpoint, or go on with the query as it was." + whyOther
     )
   }

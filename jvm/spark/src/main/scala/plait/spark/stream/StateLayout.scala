@@ -51,7 +51,7 @@ final class StateLayout(outputs: BySide[Seq[Attribute]]) extends Serializable {
 object StateLayout {
 
   /** Changes whenever what is stored changes its meaning. */
-  val Version: Long = 3L
+  val Version: Long = 4L
 
   val keySchema: StructType = StructType(
     Seq(
