@@ -123,3 +123,12 @@ def test_every_package_has_its_arrows_stated() -> None:
     in_java = Path(str(SPARK).replace("/scala/", "/java/"))
     packages = [d.name for root in (SPARK, in_java) for d in root.iterdir() if d.is_dir()]
     assert set(packages) == set(SPARK_ARROWS)
+
+
+def test_python_reads_the_state_format_that_scala_writes() -> None:
+    """Known in two places, since a checkpoint is read where no class of Plait's is loaded."""
+    layout = (SPARK / "stream/StateLayout.scala").read_text()
+    reader = (PYTHON / "stream/state.py").read_text()
+    written = re.findall(r"val Version: Long = (\d+)L", layout)
+    assert len(written) == 1
+    assert re.findall(r'^FORMAT = "format (\d+)"', reader, re.MULTILINE) == written

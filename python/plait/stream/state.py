@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 JOIN = "plaitSymmetricHashJoin"
-FORMAT = "format 3"
+FORMAT = "format 4"
 SIDES = ("left", "right")
 ROOT, CHUNK, BITS = 0, 2, 3
 

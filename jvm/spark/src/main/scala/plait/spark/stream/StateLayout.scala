@@ -50,7 +50,7 @@ final class StateLayout(outputs: BySide[Seq[Attribute]]) extends Serializable {
 
 object StateLayout {
 
-  /** Changes whenever what is stored changes its meaning. */
+  /** Changes whenever what is stored changes its meaning; `FORMAT` of `plait/stream/state.py` reads it. */
   val Version: Long = 4L
 
   val keySchema: StructType = StructType(
