@@ -56,20 +56,21 @@ object OrderChoice {
     *   orders that a side has without sorting, or nearly
     * @param known
     *   what holds for all rows of a side alone, as the filters below the join say; it narrows what
-    *   the other side reaches, and decides nothing
+    *   the other side reaches
     */
   def best(
       conjunction: Seq[Compare],
       offered: BySide[Seq[Order]],
       known: BySide[Seq[Compare]] = BySide(Nil, Nil)
   ): Either[WhyNot, OrderChoice] = {
-    val choices = among(conjunction)((_, orders) => orders)
+    val alone = ofOneSide(known)
+    val choices = among(conjunction, alone.map(KnownValues.of))((_, orders) => orders)
     if (choices.isEmpty) Left(WhyNot.NoComparison())
     else {
       // maxBy keeps the first of equals.
       val best = choices.maxBy(score(_, offered))
       val reasons = Side.both.flatMap(best.whyNotPruned)
-      if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(narrowed(best, known))
+      if (reasons.size == 2) Left(WhyNot.NothingPruned(reasons)) else Right(narrowed(best, alone))
     }
   }
 
@@ -95,9 +96,10 @@ object OrderChoice {
   }
 
   /** Each pair of the orders that `kept` leaves of those that the comparisons offer a side. */
-  private def among(conjunction: Seq[Compare])(
-      kept: (Side, Seq[Order]) => Seq[Order]
-  ): Seq[OrderChoice] = {
+  private def among(
+      conjunction: Seq[Compare],
+      known: BySide[KnownValues] = BySide(KnownValues.Nothing, KnownValues.Nothing)
+  )(kept: (Side, Seq[Order]) => Seq[Order]): Seq[OrderChoice] = {
     val across = ending(conjunction)
     val orders = BySide.make { side =>
       val candidates = across.flatMap(candidatesOf(side, _)).distinct
@@ -106,7 +108,7 @@ object OrderChoice {
     val terms = orders.map(_.map(_.term).distinct)
     // A reach depends on neither direction, nor on the row's own order.
     val reaches = BySide.make { side =>
-      terms(side.other).map(term => term -> Reach.of(side, term, across)).toMap
+      terms(side.other).map(term => term -> Reach.of(side, term, across, known(side.other))).toMap
     }
     for {
       leftTerm <- terms.left
@@ -119,13 +121,29 @@ object OrderChoice {
     )
   }
 
+  /** The same orders, and the reaches where this is known of the sides. */
+  def knowing(
+      orders: BySide[Order],
+      conjunction: Seq[Compare],
+      known: BySide[Seq[Compare]]
+  ): OrderChoice = {
+    val across = ending(conjunction)
+    val alone = ofOneSide(known)
+    val reaches = BySide.make { side =>
+      Reach.of(side, orders(side.other).term, across, KnownValues.of(alone(side.other)))
+    }
+    narrowed(OrderChoice(orders, reaches), alone)
+  }
+
+  private def ofOneSide(known: BySide[Seq[Compare]]): BySide[Seq[Compare]] =
+    BySide.make(side => known(side).filter(_.sides == Set(side)))
+
   private val directions = Seq(Direction.Ascending, Direction.Descending)
 
-  private def narrowed(choice: OrderChoice, known: BySide[Seq[Compare]]): OrderChoice =
+  private def narrowed(choice: OrderChoice, alone: BySide[Seq[Compare]]): OrderChoice =
     choice.copy(reaches = BySide.make { side =>
       val order = choice.orders(side.other).term
-      val alone = known(side.other).filter(_.sides == Set(side.other))
-      val (own, more) = (choice.reaches(side), Reach.of(side, order, alone))
+      val (own, more) = (choice.reaches(side), Reach.of(side, order, alone(side.other)))
       Reach(own.lower ++ more.lower, own.upper ++ more.upper)
     })
 

@@ -53,35 +53,62 @@ final case class Reach(lower: Seq[ReachBound], upper: Seq[ReachBound]) {
 
 object Reach {
 
-  /** The reach of a row of `side` in `order`, a term over the other side, under a conjunction. */
-  def of(side: Side, order: Term, conjunction: Seq[Compare]): Reach = {
+  /** The reach of a row of `side` in `order`, a term over the other side, under a conjunction.
+    *
+    * @param others
+    *   where the values of the other side's columns lie; of those in the order itself it is not asked, since
+    *   `l.a + r.s < l.a - r.t` says nothing of `l.a` however much is known of it
+    */
+  def of(
+      side: Side,
+      order: Term,
+      conjunction: Seq[Compare],
+      others: KnownValues = KnownValues.Nothing
+  ): Reach = {
     // NaN stands above all numbers: where it may match, the reach has no upper end.
     lazy val mayBeNaN = order.domain.hasNaN && SolvedReach.mayMatchNaN(side, order, conjunction)
     val bounds = conjunction.filter(_.holds(order)).map { comparison =>
       val rounded = isRounded(comparison)
       val found =
-        if (rounded) roundedSpans(side, order, comparison) else spans(side, order, comparison)
+        if (rounded) roundedSpans(side, order, comparison, others)
+        else spans(side, order, comparison, others)
       val (lower, upper) = ends(found, comparison, order)
       (lower, if (rounded && upper.nonEmpty && mayBeNaN) Nil else upper)
     }
     Reach(bounds.flatMap(_._1).distinct, bounds.flatMap(_._2).distinct)
   }
 
-  /** The row's own variables are points; of the other side's nothing is known. */
-  private def spans(side: Side, order: Term, comparison: Compare): Seq[Interval[Formula]] =
-    new Sweeps[Affine](own(side, Affine.of)).narrowed(comparison, order)
+  private def spans(
+      side: Side,
+      order: Term,
+      comparison: Compare,
+      others: KnownValues
+  ): Seq[Interval[Formula]] = {
+    val values = known(side, order, Affine.of, others.of[Affine])(_)
+    new Sweeps[Affine](values).narrowed(comparison, order)
+  }
 
   private def roundedSpans(
       side: Side,
       order: Term,
-      comparison: Compare
+      comparison: Compare,
+      others: KnownValues
   ): Seq[Interval[Formula]] =
-    if ((order +: variables(comparison)).forall(t => RealRank.of(t.domain).isDefined))
-      new Sweeps[RealFormula](own(side, RealFormula.of)).narrowed(comparison, order)
-    else Nil
+    if ((order +: variables(comparison)).forall(t => RealRank.of(t.domain).isDefined)) {
+      val values = known(side, order, RealFormula.of, others.of[RealFormula])(_)
+      new Sweeps[RealFormula](values).narrowed(comparison, order)
+    } else Nil
 
-  private def own[E](side: Side, of: Variable => E)(v: Variable): Interval[E] =
-    if (v.side == side) Interval.point(of(v)) else Interval.All
+  /** The row's own variables are points. */
+  private def known[E](
+      side: Side,
+      order: Term,
+      point: Variable => E,
+      other: Variable => Interval[E]
+  )(v: Variable): Interval[E] =
+    if (v.side == side) Interval.point(point(v))
+    else if (order.holds(v)) Interval.All
+    else other(v)
 
   private def ends(spans: Seq[Interval[Formula]], from: Compare, order: Term) = {
     val found = spans.collect { case Span(lower, upper) =>

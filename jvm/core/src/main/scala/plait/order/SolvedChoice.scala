@@ -62,6 +62,27 @@ object SolvedChoice {
     }
   }
 
+  /** The same orders, and the reaches under other conditions. */
+  def under(
+      orders: BySide[Order],
+      conditions: BySide[Term],
+      computable: Term => Boolean
+  ): SolvedChoice = SolvedChoice(
+    orders,
+    BySide.make(side => reach(side, conditions(side), orders(side.other).term, computable, None))
+  )
+
+  private def reach(
+      side: Side,
+      condition: Term,
+      order: Term,
+      computable: Term => Boolean,
+      known: Option[Term]
+  ): SolvedReach = {
+    val own = condition.largestOver(side)(computable).toIndexedSeq
+    new SolvedReach(condition, side, order, own, known)
+  }
+
   /** The choice for sides whose rows come in orders that are what they are: of streams. Rows without an order
     * value may come at any time, so rows that may match one never leave.
     *
@@ -98,9 +119,8 @@ object SolvedChoice {
       known: Option[Term] = None
   ): Seq[SolvedChoice] = {
     val reaches = BySide.make { side =>
-      val own = conditions(side).largestOver(side)(computable).toIndexedSeq
       ranked(side.other)
-        .map(order => order -> new SolvedReach(conditions(side), side, order, own, known))
+        .map(order => order -> reach(side, conditions(side), order, computable, known))
         .toMap
     }
     for {

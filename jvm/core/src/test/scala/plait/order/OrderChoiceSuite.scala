@@ -8,7 +8,7 @@ import org.scalacheck.Prop._
 import plait.constraint.Term._
 import plait.constraint.Terms._
 import plait.constraint._
-import plait.interval.{Domain, FieldOperation, Possible, Rational, RealOperation}
+import plait.interval.{Bound, Domain, FieldOperation, Interval, Possible, Rational, RealOperation}
 import plait.order.Direction.{Ascending, Descending}
 import plait.{BySide, LawSuite, Side}
 
@@ -170,6 +170,73 @@ class OrderChoiceSuite extends LawSuite {
       val mirror = Reach.of(target.side, mirrored(target), swapped)
       def texts(bounds: Seq[ReachBound]) = bounds.map(b => b.at.map(_.toString))
       texts(reach.lower) == texts(mirror.lower) && texts(reach.upper) == texts(mirror.upper)
+    }
+  }
+
+  test("a + b > s with 0 <= b <= 60 known: the right row s reaches a in (s - 60, +inf)") {
+    val known = Seq(
+      Compare(Comparison.AtMost, b, Constant(60)),
+      Compare(Comparison.AtLeast, b, Constant(0))
+    )
+    val across = Seq(Compare(Comparison.Greater, Add(a, b), s))
+    def lower(others: Seq[Compare]) =
+      Reach.of(Side.Right, a, across, KnownValues.of(others)).lower.map(_.at.map(_.toString))
+    assertEquals(lower(known), Seq(Bound.Open("s - 60")))
+    assertEquals(lower(known.drop(1)), Nil)
+    assertEquals(lower(Nil), Nil)
+  }
+
+  test(
+    "a - s < b with b <= 7 known: a is less than s + 7; what is known of a itself moves no end"
+  ) {
+    val across = Seq(Compare(Comparison.Less, Subtract(a, s), b))
+    def upper(known: Compare) =
+      Reach.of(Side.Right, a, across, KnownValues.of(Seq(known))).upper.map(_.formula.toString)
+    assertEquals(upper(Compare(Comparison.AtMost, b, Constant(7))), Seq("s + 7"))
+    assertEquals(upper(Compare(Comparison.AtMost, a, Constant(7))), Nil)
+  }
+
+  test("x + y of doubles with y <= 60 known: y is no NaN, so the end holds; y >= 60 may be NaN") {
+    val sum = rounded(FieldOperation.Plus, x, Variable("w", Side.Left, Domain.Double))
+    val w = Variable("w", Side.Left, Domain.Double)
+    val across = Seq(Compare(Comparison.Greater, sum, y))
+    def lower(known: Compare) =
+      Reach.of(Side.Right, x, across, KnownValues.of(Seq(known))).lower.map(_.formula.toString)
+    assertEquals(lower(Compare(Comparison.AtMost, w, double(60))), Seq("y - 60"))
+    val falling = rounded(FieldOperation.Minus, x, w)
+    val below = Reach.of(
+      Side.Right,
+      x,
+      Seq(Compare(Comparison.Greater, falling, y)),
+      KnownValues.of(Seq(Compare(Comparison.AtLeast, w, double(60))))
+    )
+    assertEquals(below.lower, Nil)
+  }
+
+  test("what cannot be says nothing: b > 3 AND b < 2") {
+    val never = Seq(
+      Compare(Comparison.Greater, b, Constant(3)),
+      Compare(Comparison.Less, b, Constant(2))
+    )
+    assertEquals(KnownValues.of(never).of[Affine](b), Interval.All)
+  }
+
+  /** What holds for each row of a side alone. */
+  private val alone: Gen[Seq[Compare]] =
+    Gen.listOfN(2, compare(1)).map(_.filter(_.sides.size == 1))
+
+  property("reach, with what is known of each side: the order value of a matching row lies in it") {
+    forAll(Gen.listOfN(2, compare(2)), alone, assignment, Gen.oneOf(variables)) {
+      (conjunction, known, x, target) =>
+        val others = KnownValues.of(known.filter(_.sides == Set(target.side)))
+        val reach = Reach.of(target.side.other, target, conjunction, others)
+        def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
+          val (computed, names) = ReachEnd.of(toward, bounds)
+          computed.at(names.map(x(_).toLong).toArray)
+        }
+        !(conjunction ++ known).forall(Terms.holds(_, x)) ||
+        (end(ReachEnd.Low, reach.lower) <= x(target).toLong &&
+          x(target).toLong <= end(ReachEnd.High, reach.upper))
     }
   }
 

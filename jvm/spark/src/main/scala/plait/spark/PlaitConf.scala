@@ -9,6 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.enabled             true     everything of Plait, on or off
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
+  * spark.plait.join.footers        32       of so many files of a table the footers are read, to see how far its
+  *                                          columns reach; of a table of more of none
   * spark.plait.order.violation     fail     rows against a declared order: fail, drop, keep; in streams
   *                                          drop or fail, and drop if nothing is said
   * spark.plait.stream.frontier     query    event time: the watermark of the query, or of each side
@@ -42,6 +44,15 @@ final case class PlaitConf(conf: SQLConf) {
 
   /** What becomes of rows that have waited for as long as they are to be remembered. */
   def atStateTtl: AtLimit = choice(PlaitConf.OnLimit, AtLimit.All, AtLimit.Evict)(_.name)
+
+  def mostFooters: Int = {
+    val value = conf.getConfString(PlaitConf.Footers, "32").trim
+    value.toIntOption.filter(_ >= 0).getOrElse {
+      throw new IllegalArgumentException(
+        s"${PlaitConf.Footers} is '$value', but must be a whole number from 0, which reads none, to ${Int.MaxValue}"
+      )
+    }
+  }
 
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
@@ -180,6 +191,7 @@ object AtLimit {
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
+  val Footers = "spark.plait.join.footers"
   val OnViolation = "spark.plait.order.violation"
   val Frontier = "spark.plait.stream.frontier"
   val Unbounded = "spark.plait.stream.unbounded-state"
@@ -194,6 +206,7 @@ object PlaitConf {
   val Keys: Seq[String] = Seq(
     Enabled,
     JoinStrategy,
+    Footers,
     OnViolation,
     Frontier,
     Unbounded,

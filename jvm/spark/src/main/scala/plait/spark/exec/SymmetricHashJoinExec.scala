@@ -32,7 +32,8 @@ import plait.{BySide, Side}
   * @param leftOrder
   *   by what the left side must be sorted within a partition; None where nothing prunes it
   * @param leftRanks
-  *   rank, low and high end of a left row, three longs (see [[SideReader]])
+  *   rank, low and high end of a left row, three longs (see [[SideReader]]); ends may hang on files being
+  *   what they were ([[plait.spark.translate.WhileFilesStand]])
   * @param rankless
   *   what becomes of a side's rows whose order is NULL
   * @param partitionsSplit
@@ -107,9 +108,10 @@ case class SymmetricHashJoinExec(
 
   override protected def pairsOfTask: SymmetricHashJoinTask = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
+    val ranks = FilesStand.decided(BySide(leftRanks, rightRanks), BySide(left, right))
     val sides = BySide(
-      SidePlan(leftKeys, leftRanks, left.output, isSortedHere.left),
-      SidePlan(rightKeys, rightRanks, right.output, isSortedHere.right)
+      SidePlan(leftKeys, ranks.left, left.output, isSortedHere.left),
+      SidePlan(rightKeys, ranks.right, right.output, isSortedHere.right)
     )
     new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
   }

@@ -26,11 +26,14 @@ import plait.{BySide, Side}
   * @param equalities
   *   of the keys that are hashed: no order is taken from them, but they say more of an order that
   *   they name (`date(l.t) = date(r.t)`)
+  * @param footers
+  *   what the files that a side is read from say of its columns where they are not NULL
   */
 final class JoinCondition(
     val expression: Expression,
     val children: BySide[LogicalPlan],
-    equalities: Seq[Expression] = Nil
+    equalities: Seq[Expression] = Nil,
+    footers: BySide[Seq[FooterFact]] = BySide(Nil, Nil)
 ) extends PredicateHelper {
   val translation = new TermTranslation(children.map(_.outputSet))
   val whole = new ConditionTranslation(translation)
@@ -39,15 +42,25 @@ final class JoinCondition(
     conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
 
   private val acrossWithSource = compared(splitConjunctivePredicates(expression))
-  private val belowWithSource = BySide.make(side => compared(filters(side)))
+  private val filtersWithSource = BySide.make(side => compared(filters(side)))
+  private val footersWithSource = BySide.make(side => compared(footers(side).flatMap(_.ends)))
 
   /** Those of its conjuncts that are comparisons. */
   val across: Seq[Compare] = acrossWithSource.map(_._1).distinct
-  val below: BySide[Seq[Compare]] = belowWithSource.map(_.map(_._1))
+
+  /** What holds of each side alone, by the filters below it. */
+  val below: BySide[Seq[Compare]] = filtersWithSource.map(_.map(_._1))
+
+  /** And by the footers of its files. A comparison that finds NULL never holds, so it may be left out of account
+    * that they say nothing of NULL.
+    */
+  val belowAndInFiles: BySide[Seq[Compare]] =
+    BySide.make(side => below(side) ++ footersWithSource(side).map(_._1))
 
   /** How the query wrote a comparison. */
-  val conjunctOf: Compare => String =
-    (acrossWithSource ++ belowWithSource.left ++ belowWithSource.right).toMap.andThen(_.toString)
+  val conjunctOf: Compare => String = (acrossWithSource ++ Side.both.flatMap { side =>
+    footersWithSource(side) ++ filtersWithSource(side)
+  }).toMap.andThen(_.toString)
 
   /** The conjunct that a comparison of both sides is. */
   val sourceOf: Compare => Expression = acrossWithSource.toMap
@@ -56,9 +69,15 @@ final class JoinCondition(
   private def filters(side: Side): Seq[Expression] =
     children(side).constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
 
-  /** The whole of it, with what is surely known of the *other* side. */
+  /** The whole of it, with what the filters below the *other* side say of that. */
   def termFor(side: Side): Term =
     whole.term(filters(side.other).foldLeft(withEqualities)(And(_, _)))
+
+  /** And with what the footers of its files say. */
+  def termForFiles(side: Side): Term = {
+    val facts = filters(side.other) ++ footers(side.other).map(_.holding)
+    whole.term(facts.foldLeft(withEqualities)(And(_, _)))
+  }
 
   /** The condition, with the equalities that tell more of it. */
   lazy val withEqualities: Expression = telling.foldLeft(expression)(And(_, _))

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
+import org.apache.spark.sql.internal.SQLConf
 
+import plait.constraint.Term
 import plait.join.Rankless
 import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
-import plait.spark.JoinStrategyChoice
 import plait.spark.exec.SymmetricHashJoinExec
 import plait.spark.plan.OrderedBy
 import plait.spark.side.SidePruning
 import plait.spark.translate.SideExpressions
+import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
 /** A join of two sides that are dealt to tasks by key, each sorted by the order that prunes best: by
@@ -72,15 +74,43 @@ object PartitionedPlan {
       join: JoinToPlan
   )(whyNot: SolvedChoice => Option[WhyNot]): Either[WhyNot, Pruning] =
     join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>
-      val condition = new JoinCondition(expression, join.children, join.equalities)
-      val formulas = byFormulas(condition)
+      val footers = footersOf(join, expression)
+      val condition =
+        new JoinCondition(expression, join.children, join.equalities, footers.map(_.facts))
+      val formulas = byFormulas(condition, footers)
       if (formulas.exists(found => Side.both.forall(found.text(_).whyNot.isEmpty))) formulas
       else {
-        val solved = bySolving(condition)(whyNot)
+        val solved = bySolving(condition, footers)(whyNot)
         if (formulas.exists(_.points + Advantage > solved.fold(_ => 0, _.points))) formulas
         else solved
       }
     }
+
+  private def footersOf(join: JoinToPlan, expression: Expression): BySide[FooterFacts] = {
+    val most = PlaitConf(SQLConf.get).mostFooters
+    BySide.make(side => FooterFacts.of(join.children(side), expression.references, most))
+  }
+
+  /** Narrower reaches where the files of both sides still are those whose footers say so. */
+  private def whileFilesStand(
+      narrow: BySide[SideExpressions],
+      wide: BySide[SideExpressions],
+      footers: BySide[FooterFacts]
+  ): BySide[SideExpressions] = {
+    val files = Side.both.flatMap(footers(_).files).distinct
+    BySide.make(side => SideExpressions.whileFilesStand(narrow(side), wide(side), files))
+  }
+
+  /** What footers say of a side's order ends what the *other* side reaches. */
+  private def told(
+      text: BySide[SidePruning],
+      footers: BySide[FooterFacts],
+      isNarrowed: Side => Boolean
+  ): BySide[SidePruning] = BySide.make { side =>
+    val facts = footers(side.other).facts
+    if (facts.isEmpty || !isNarrowed(side)) text(side)
+    else text(side).and(s"footers: ${facts.mkString(", ")}")
+  }
 
   /** A plain hash join of two sides that are read in turn, if it is wanted. */
   private def unpruned(why: WhyNot, choice: JoinStrategyChoice): Either[WhyNot, Pruning] =
@@ -91,31 +121,52 @@ object PartitionedPlan {
     )
 
   /** The comparisons of the condition give the reach as formulas, which Spark compiles. */
-  private def byFormulas(condition: JoinCondition): Either[WhyNot, Pruning] =
+  private def byFormulas(
+      condition: JoinCondition,
+      footers: BySide[FooterFacts]
+  ): Either[WhyNot, Pruning] =
     OrderChoice
-      .best(condition.across, BySide.make(offered(condition, _)), condition.below)
+      .best(condition.across, BySide.make(offered(condition, _)), condition.belowAndInFiles)
       .map { choice =>
-        val text = new PruningText(choice, condition.conjunctOf)
-        val sides = BySide.make(SideExpressions.of(_, choice, condition.translation))
-        Pruning(served(sides, condition), BySide.make(text.of), choice.points)
+        val plain = OrderChoice.knowing(choice.orders, condition.across, condition.below)
+        def sides(of: OrderChoice) =
+          BySide.make(SideExpressions.of(_, of, condition.translation))
+        val found = whileFilesStand(sides(choice), sides(plain), footers)
+        def isPlain(side: Side) = plain.whyNotPruned(side) == choice.whyNotPruned(side)
+        val text = BySide.make { side =>
+          new PruningText(if (isPlain(side)) plain else choice, condition.conjunctOf).of(side)
+        }
+        Pruning(
+          served(found, condition),
+          told(text, footers, side => choice.reaches(side) != plain.reaches(side)),
+          choice.points
+        )
       }
 
   /** No formula does: the solver finds the reach of each row. */
-  private def bySolving(
-      condition: JoinCondition
-  )(whyNot: SolvedChoice => Option[WhyNot]): Either[WhyNot, Pruning] = {
+  private def bySolving(condition: JoinCondition, footers: BySide[FooterFacts])(
+      whyNot: SolvedChoice => Option[WhyNot]
+  ): Either[WhyNot, Pruning] = {
     val whole = condition.whole
+    val computable = whole.source(_: Term).isDefined
     SolvedChoice
       .best(
-        BySide.make(condition.termFor),
+        BySide.make(condition.termForFiles),
         BySide.make(condition.sortable),
-        whole.source(_).isDefined
+        computable
       )
       .flatMap(choice => whyNot(choice).toLeft(choice))
       .map { choice =>
-        val sides = BySide.make(SideExpressions.solved(_, choice, whole))
+        val plain =
+          SolvedChoice.under(choice.orders, BySide.make(condition.termFor), computable)
+        def sides(of: SolvedChoice) = BySide.make(SideExpressions.solved(_, of, whole))
+        val found = whileFilesStand(sides(choice), sides(plain), footers)
         val text = BySide.make(PruningText.solved(_, choice, condition.withEqualities.toString))
-        Pruning(served(sides, condition), text, choice.points)
+        Pruning(
+          served(found, condition),
+          told(text, footers, _ => true),
+          choice.points
+        )
       }
   }
 

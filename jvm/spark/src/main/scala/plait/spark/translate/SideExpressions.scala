@@ -87,6 +87,21 @@ object SideExpressions {
     along(choice.orders(side.other), sorted, rank(own, value), low, high)
   }
 
+  /** The ends of the narrow ones while the files stand, else those of the wide ones. What makes rows without an
+    * order value come first must not hang on files.
+    */
+  def whileFilesStand(
+      narrow: SideExpressions,
+      wide: SideExpressions,
+      files: Seq[FilesSeen]
+  ): SideExpressions =
+    if (files.isEmpty || narrow.rankless != wide.rankless) wide
+    else
+      wide.copy(
+        low = WhileFilesStand.of(narrow.low, wide.low, files),
+        high = WhileFilesStand.of(narrow.high, wide.high, files)
+      )
+
   /** Ranks along a descending order are complements, which swap the ends. */
   private def along(
       other: Order,

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import java.util.Locale
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.format.converter.ParquetMetadataConverter
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.schema.PrimitiveType
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFooterReader
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, InMemoryFileIndex}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.plait.InParallel
+import org.apache.spark.sql.types.DataType
+
+import plait.spark.translate.{FileSeen, FilesSeen}
+
+/** What the footers of the files of a relation say together.
+  *
+  * {{{
+  * a.parquet   t in [3, 9]          b.parquet   t in [5, 20]       range("t", INT)     [3, 20]
+  *             x unknown                        x in [1, 2]        range("x", INT)     none
+  * }}}
+  */
+final class ParquetFooters private (val seen: FilesSeen, files: Seq[ParquetFooters.OfFile]) {
+
+  /** The least and the greatest value of a column, of those that are known; None, where a file does not say. */
+  def range(column: String, dataType: DataType): Option[FooterRange] = {
+    val name = column.toLowerCase(Locale.ROOT)
+    val each = files.map(_.get(name).map(_.as(dataType)))
+    if (each.isEmpty || each.exists(_.isEmpty)) None
+    else FooterRange.union(each.flatten)
+  }
+}
+
+object ParquetFooters extends Logging {
+
+  /** The columns of a file by their names in small letters, those without a doubt. */
+  private type OfFile = Map[String, FooterColumn]
+
+  /** None, if there are more files, or one cannot be read. */
+  def of(relation: HadoopFsRelation, most: Int): Option[ParquetFooters] = relation.location match {
+    case list: InMemoryFileIndex if !SQLConf.get.parquetFieldIdReadEnabled =>
+      val paths = list.allFiles().map(_.getPath)
+      if (paths.isEmpty || paths.size > most) None
+      else
+        try Some(read(relation, list, paths))
+        catch {
+          case NonFatal(e) =>
+            logDebug(s"The footers of ${list.rootPaths.mkString(", ")} are not known: $e")
+            None
+        }
+    case _ => None
+  }
+
+  /** So many at once. */
+  private val Threads = 8
+
+  private def read(relation: HadoopFsRelation, list: InMemoryFileIndex, paths: Seq[Path]) = {
+    val hadoop =
+      SparkSession.active.sessionState.newHadoopConfWithOptions(relation.options)
+    val files = InParallel.each(paths, "plait-footers", Threads)(path => ofFile(path, hadoop))
+    val seen = FilesSeen(list, files.map(_._1).toSet, relation.options)
+    new ParquetFooters(seen, files.map(_._2))
+  }
+
+  private def ofFile(path: Path, hadoop: Configuration): (FileSeen, OfFile) = {
+    val seen = FileSeen.now(path, hadoop)
+    val columns = Kept.of(seen) {
+      val file = HadoopInputFile.fromPath(path, hadoop)
+      columnsOf(ParquetFooterReader.readFooter(file, ParquetMetadataConverter.NO_FILTER))
+    }
+    // What was opened may be newer than what was looked at.
+    if (FileSeen.now(path, hadoop) != seen) (seen, Map.empty) else (seen, columns)
+  }
+
+  private def columnsOf(footer: ParquetMetadata): OfFile = {
+    val schema = footer.getFileMetaData.getSchema
+    val names = schema.getFields.asScala.map(_.getName.toLowerCase(Locale.ROOT))
+    val chunks = footer.getBlocks.asScala.toSeq.filter(_.getRowCount > 0).flatMap { group =>
+      group.getColumns.asScala.filter(_.getPath.size == 1)
+    }
+    chunks.groupBy(_.getPath.toArray.head).flatMap { case (name, parts) =>
+      val small = name.toLowerCase(Locale.ROOT)
+      schema.getFields.get(schema.getFieldIndex(name)) match {
+        case kind: PrimitiveType if names.count(_ == small) == 1 && !isRepeated(kind) =>
+          union(kind, parts).map(small -> _)
+        case _ => None
+      }
+    }
+  }
+
+  private def isRepeated(kind: PrimitiveType) =
+    kind.isRepetition(org.apache.parquet.schema.Type.Repetition.REPEATED)
+
+  private def union(kind: PrimitiveType, parts: Seq[ColumnChunkMetaData]): Option[FooterColumn] = {
+    val each = parts.map(part => FooterColumn.of(kind, part))
+    if (each.exists(_.isEmpty)) None else each.flatten.reduceOption(_ union _)
+  }
+
+  /** The columns of the files that were read last: one plan after another asks for the same. */
+  private object Kept {
+    private val Most = 1000
+    private val files =
+      new java.util.LinkedHashMap[FileSeen, OfFile](16, 0.75f, true) {
+        override def removeEldestEntry(eldest: java.util.Map.Entry[FileSeen, OfFile]): Boolean =
+          size > Most
+      }
+
+    def of(file: FileSeen)(read: => OfFile): OfFile =
+      Option(files.synchronized(files.get(file))).getOrElse {
+        val found = read
+        val _ = files.synchronized(files.put(file, found))
+        found
+      }
+  }
+}
