@@ -29,6 +29,8 @@ import org.apache.spark.sql.execution.streaming.runtime.{MetadataLogFileIndex, S
   *
   *   1. Names are looked at before the analysis, which lists the files and may read some, and what they have
   *      become after it.
+  *   1. A view or a function keeps no name of two parts that is both a table's and one of files: it would be that
+  *      of files when the table has gone, and nobody looks into a view again (see [[KeptRule]]).
   *   1. A table of the catalog is read and written where the catalog says; where its partitions lie is the
   *      catalog's business too, which no statement's option changes. A relation that has gone elsewhere
   *      needs a folder of the grant.
@@ -71,6 +73,19 @@ final private[guard] class RelationRule(session: SparkSession, sources: SourceRu
     case Seq(format, path) if isOfFiles(format) && !isInCatalog(name) =>
       sources.checkFormat(Some(format), at)
       sources.checkPath(path, at)
+    case _ =>
+  }
+
+  /** Of a name that a view or a function keeps. */
+  def checkKept(name: Seq[String], at: Origin): Unit = name match {
+    case Seq(format, _) if isOfFiles(format) && isInCatalog(name) =>
+      val written = name.map(QuotedName.of).mkString(".")
+      refuse(
+        StatementRefused.Name,
+        s"The name $written would mean files of the format $format when its table has gone, and a view or a " +
+          s"function keeps its names. Write the catalog before it, as in spark_catalog.$written.",
+        at
+      )
     case _ =>
   }
 

@@ -20,15 +20,19 @@ import org.apache.spark.sql.plait.StatementReading
   * }}}
   *
   *   1. A function of a client has no name of one of Spark's own.
-  *   1. A function's body is looked at when it is made, and where it is used, whoever has made it.
+  *   1. A function's body is looked at when it is made, and where it is used, whoever has made it; but not where
+  *      it is used within a view.
   *
   * @param again
   *   looks at what a body holds
+  * @param kept
+  *   looks at the names in it, see [[KeptRule]]
   */
 final private[guard] class SessionRule(
     grant: Grant,
     parser: => ParserInterface,
-    again: TreeNode[_] => Unit
+    again: TreeNode[_] => Unit,
+    kept: TreeNode[_] => Unit
 ) extends Rule {
 
   override def check(value: Any, at: Origin): Unit = value match {
@@ -66,7 +70,11 @@ final private[guard] class SessionRule(
       query: Option[String]
   ): Unit = {
     val defaults = parameters.toSeq.flatMap(StatementReading.defaults(parser, _))
-    (defaults ++ expression).foreach(text => again(parser.parseExpression(text)))
-    query.foreach(text => again(parser.parsePlan(text)))
+    val parts: Seq[TreeNode[_]] =
+      (defaults ++ expression).map(parser.parseExpression) ++ query.map(parser.parsePlan)
+    parts.foreach { part =>
+      again(part)
+      kept(part)
+    }
   }
 }

@@ -113,20 +113,27 @@ object StatementGuard {
       new Folders(grant.folders, session.sessionState.newHadoopConf()),
       grant
     )
+    private val relations = new RelationRule(session, sources)
+    private val ofKept: Seq[Rule] = Seq(new KeptNameRule(relations), new NameRule(checkKept))
     private val all: Seq[Rule] = Seq(
       new NodeRule(grant),
       FunctionRule,
       OptionRule,
       SchemaRule,
       sources,
-      new RelationRule(session, sources),
+      relations,
       new SettingRule(grant),
       PartitionRule,
-      new SessionRule(grant, session.sessionState.sqlParser, checkAll),
+      new SessionRule(grant, session.sessionState.sqlParser, checkAll, checkKept),
+      new KeptRule(checkKept),
+      new ClaimRule(session.sessionState.conf, checkAll),
       new NameRule(checkAll)
     )
 
     def checkAll(root: TreeNode[_]): Unit =
       PlanWalk.foreach(root)((value, at) => all.foreach(_.check(value, at)))
+
+    private def checkKept(root: TreeNode[_]): Unit =
+      PlanWalk.foreach(root)((value, at) => ofKept.foreach(_.check(value, at)))
   }
 }

@@ -259,6 +259,79 @@ class HostileStatements extends GuardSuite {
     assertOutcomes(Seq(joined -> "FUNCTION_NOT_ALLOWED"), reader)
   }
 
+  test(
+    "what a table says of itself is looked at where it is said, for a view hides where it is used"
+  ) {
+    run("CREATE TABLE claims (a INT, b STRING, ts TIMESTAMP) USING parquet")
+    def said(property: String, sql: String) =
+      s"ALTER TABLE claims SET TBLPROPERTIES ('plait.$property' = \"$sql\")"
+    val code = "reflect('java.util.UUID', 'fromString', b)"
+    val file = "xpath_string(b, 'a') = 'x'"
+    assertOutcomes(
+      Seq(
+        said("ordered-by", code),
+        said("ordered-by", s"$code DESC"),
+        said("version-time", code),
+        said("version-order", s"a DESC, $code"),
+        said("version-key", s"b, $code"),
+        said("version-deleted", file),
+        said("VERSION-deleted", file),
+        "CREATE TABLE more (a INT) USING parquet TBLPROPERTIES ('plait.version-deleted' = \"reflect('a.B', 'c')\")",
+        "CREATE TABLE more LIKE claims TBLPROPERTIES ('plait.version-deleted' = \"reflect('a.B', 'c')\")"
+      ).map(_ -> "FUNCTION_NOT_ALLOWED") ++ Seq(
+        said("ordered-by", "a DESC"),
+        said("version-key", "b, a"),
+        said("version-deleted", "b = '-D'"),
+        said("watermark", "ts - INTERVAL 20 SECONDS"),
+        said("ordered-by", "no order at all (")
+      ).map(_ -> "admitted"),
+      admin
+    )
+  }
+
+  test(
+    "a text within what a table says is looked at whatever a double quote means to who says it"
+  ) {
+    val within = "ALTER TABLE t SET TBLPROPERTIES ('plait.version-key' = '\"reflect(1)\"')"
+    val reserved = "ALTER TABLE t SET TBLPROPERTIES ('plait.version-key' = 'reflect(1, table)')"
+    def assertRefused() =
+      assertOutcomes(Seq(within, reserved).map(_ -> "FUNCTION_NOT_ALLOWED"), admin)
+    val settings = Seq("doubleQuotedIdentifiers", "enforceReservedKeywords")
+    assertRefused()
+    settings.foreach(name => client.conf.set(s"spark.sql.ansi.$name", "true"))
+    try assertRefused()
+    finally settings.foreach(name => client.conf.unset(s"spark.sql.ansi.$name"))
+  }
+
+  test("views and functions keep no name that would be one of files when its table has gone") {
+    run("CREATE DATABASE text")
+    run("CREATE TABLE text.passwords (value STRING) USING parquet")
+    try
+      assertOutcomes(
+        table("""
+        NAME_NOT_ALLOWED  CREATE VIEW v AS SELECT * FROM text.passwords
+        NAME_NOT_ALLOWED  CREATE VIEW v AS SELECT (SELECT max(value) FROM TEXT.passwords)
+        NAME_NOT_ALLOWED  CREATE VIEW v AS SELECT * FROM IDENTIFIER('text.passwords')
+        NAME_NOT_ALLOWED  CREATE VIEW v AS SELECT * FROM t WHERE b IN (SELECT value FROM IDENTIFIER('text.passwords'))
+        NAME_NOT_ALLOWED  CREATE VIEW v AS WITH x AS (SELECT * FROM text.passwords) SELECT * FROM x
+        NAME_NOT_ALLOWED  CREATE VIEW v AS SELECT * FROM TUMBLE(TABLE text.passwords, DESCRIPTOR(value), INTERVAL 1 MINUTE)
+        NAME_NOT_ALLOWED  CREATE TEMPORARY VIEW v AS SELECT * FROM text.passwords
+        NAME_NOT_ALLOWED  CREATE GLOBAL TEMPORARY VIEW v AS SELECT * FROM text.passwords
+        NAME_NOT_ALLOWED  ALTER VIEW v AS SELECT * FROM text.passwords
+        NAME_NOT_ALLOWED  CACHE TABLE c AS SELECT * FROM text.passwords
+        NAME_NOT_ALLOWED  CREATE FUNCTION f() RETURNS TABLE (x STRING) RETURN SELECT * FROM text.passwords
+        NAME_NOT_ALLOWED  CREATE FUNCTION f() RETURNS STRING RETURN (SELECT max(value) FROM text.passwords)
+        NAME_NOT_ALLOWED  CREATE TEMPORARY FUNCTION f() RETURNS STRING RETURN (SELECT max(value) FROM text.passwords)
+        admitted          CREATE VIEW v AS SELECT * FROM spark_catalog.text.passwords
+        admitted          CREATE TABLE u USING parquet AS SELECT * FROM text.passwords
+        admitted          SELECT * FROM text.passwords
+        PATH_NOT_ALLOWED  CREATE VIEW v AS SELECT * FROM text.others
+        """),
+        admin
+      )
+    finally run("DROP DATABASE text CASCADE")
+  }
+
   /** The analysed plan of a relation whose options have sent it elsewhere. */
   private def sent(statement: String): LogicalPlan =
     StatementReading.analysed(client, client.sessionState.sqlParser.parsePlan(statement))
