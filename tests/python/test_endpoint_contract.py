@@ -22,6 +22,7 @@ from tests.python.endpoint import Endpoint, until
 from tests.python.hostile import HOSTILE
 
 from plait._proto import plait_pb2
+from plait.client import RemoteError
 from plait.server import config, messages
 from plait.server.callers import digest
 from plait.server.failure import Failure, Place, from_json
@@ -152,8 +153,8 @@ def test_no_request_however_malformed_crashes_or_hangs_the_server(
     endpoint: Endpoint, channel: grpc.Channel, guarded: grpc.Channel
 ) -> None:
     random_ = random.Random(20260131)
-    kinds = {"malformed": CALM, "huge": CALM, "late": CALM | {Codes.DEADLINE_EXCEEDED}}
-    kinds["unknown"] = {Codes.UNAUTHENTICATED}
+    kinds = {"malformed": CALM, "late": CALM | {Codes.DEADLINE_EXCEEDED}}
+    kinds |= {"huge": CALM | {Codes.RESOURCE_EXHAUSTED}, "unknown": {Codes.UNAUTHENTICATED}}
     seen: dict[str, Counter[grpc.StatusCode]] = {kind: Counter() for kind in kinds}
     for number in range(REQUESTS):
         method = random_.choice(list(METHODS))
@@ -368,5 +369,24 @@ def test_an_operation_of_a_taken_id_is_refused_and_the_first_one_runs_on(
 
 
 def test_a_message_larger_than_the_limit_is_refused(endpoint: Endpoint) -> None:
-    with pytest.raises(Exception, match=r"larger than max|RESOURCE_EXHAUSTED"):
-        list(endpoint.client().sql("-- " + "x" * (65 << 20)))
+    request = plait_pb2.ExecuteRequest(session="s", sql="rows 1")
+    request.positional.add().binary = b"x" * (config.Server.request_bytes - 100)
+    stub = endpoint.client()._stub
+    assert len(list(stub.Execute(request))) == 3
+    request.positional.add().binary = b"x" * 100
+    with pytest.raises(grpc.RpcError, match="larger than max") as caught:
+        list(stub.Execute(request))
+    assert caught.value.code() == Codes.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.parametrize("ask", ["sql", "submit", "validate", "explain", "start_stream"])
+def test_a_statement_that_is_longer_than_the_limit_is_told_so(endpoint: Endpoint, ask: str) -> None:
+    longest = config.Server.statement_characters
+    client = endpoint.client()
+    sql = "rows 1 " + "x" * (longest - 7)
+    asked = {"start_stream": lambda text: client.start_stream(text, nowhere=True).stop()}.get(
+        ask, getattr(client, ask)
+    )
+    asked(sql)
+    with pytest.raises(RemoteError, match=f"`sql` has {longest + 1} characters, and may have"):
+        list(asked(sql + "x"))

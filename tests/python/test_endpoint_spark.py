@@ -391,6 +391,23 @@ def test_a_statement_that_asks_for_more_memory_than_there_is_fails_and_the_serve
     assert is_free(client)
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["length(repeat('x', 2000000000))", "size(array_repeat(0, 2000000000))"],
+)
+def test_a_value_that_the_driver_has_no_memory_for_is_told_so_and_the_server_goes_on(
+    client: Client, value: str
+) -> None:
+    for ask in (lambda sql: list(client.sql(sql)), client.explain):
+        with pytest.raises(RemoteError, match="more memory than Spark's driver has") as caught:
+            ask(f"SELECT {value}")
+        assert (caught.value.status, caught.value.condition) == (
+            "RESOURCE_EXHAUSTED",
+            "OUT_OF_MEMORY",
+        )
+    assert is_free(client)
+
+
 def test_a_server_that_is_stopped_ends_its_statements_with_a_sentence(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path, drain_seconds=0.5)
     cursor = server.client().sql(ENDLESS)

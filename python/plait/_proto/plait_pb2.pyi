@@ -726,7 +726,7 @@ class ServerInfoResponse(_message.Message):
     def __init__(self, version: _Optional[str] = ..., spark_version: _Optional[str] = ..., scopes: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., server: _Optional[str] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes", "submitted_seconds", "submitted", "prepared", "streams", "stream_records", "subscriptions", "continuous_tables", "unread_seconds")
+    __slots__ = ("rows", "bytes", "running", "queued", "queue_seconds", "reattach_seconds", "session_seconds", "message_bytes", "submitted_seconds", "submitted", "prepared", "streams", "stream_records", "subscriptions", "continuous_tables", "unread_seconds", "request_bytes", "statement_characters")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
     RUNNING_FIELD_NUMBER: _ClassVar[int]
@@ -743,6 +743,8 @@ class Limits(_message.Message):
     SUBSCRIPTIONS_FIELD_NUMBER: _ClassVar[int]
     CONTINUOUS_TABLES_FIELD_NUMBER: _ClassVar[int]
     UNREAD_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_BYTES_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_CHARACTERS_FIELD_NUMBER: _ClassVar[int]
     rows: int
     bytes: int
     running: int
@@ -759,7 +761,9 @@ class Limits(_message.Message):
     subscriptions: int
     continuous_tables: bool
     unread_seconds: float
-    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ..., submitted_seconds: _Optional[float] = ..., submitted: _Optional[int] = ..., prepared: _Optional[int] = ..., streams: _Optional[int] = ..., stream_records: _Optional[int] = ..., subscriptions: _Optional[int] = ..., continuous_tables: bool = ..., unread_seconds: _Optional[float] = ...) -> None: ...
+    request_bytes: int
+    statement_characters: int
+    def __init__(self, rows: _Optional[int] = ..., bytes: _Optional[int] = ..., running: _Optional[int] = ..., queued: _Optional[int] = ..., queue_seconds: _Optional[float] = ..., reattach_seconds: _Optional[float] = ..., session_seconds: _Optional[float] = ..., message_bytes: _Optional[int] = ..., submitted_seconds: _Optional[float] = ..., submitted: _Optional[int] = ..., prepared: _Optional[int] = ..., streams: _Optional[int] = ..., stream_records: _Optional[int] = ..., subscriptions: _Optional[int] = ..., continuous_tables: bool = ..., unread_seconds: _Optional[float] = ..., request_bytes: _Optional[int] = ..., statement_characters: _Optional[int] = ...) -> None: ...
 
 class ErrorDetail(_message.Message):
     __slots__ = ("condition", "sql_state", "parameters", "position", "operation", "stack", "server")

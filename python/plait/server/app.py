@@ -132,7 +132,7 @@ def serve(config: Config, engine: Engine) -> Served:
         maximum_concurrent_rpcs=threads + BESIDE,
         options=[
             ("grpc.max_send_message_length", limits.message_bytes),
-            ("grpc.max_receive_message_length", limits.message_bytes),
+            ("grpc.max_receive_message_length", limits.request_bytes),
             ("grpc.keepalive_time_ms", KEEPALIVE),
             ("grpc.keepalive_timeout_ms", KEEPALIVE),
             ("grpc.http2.min_ping_interval_without_data_ms", KEEPALIVE // 3),

@@ -129,7 +129,7 @@ class Calls:
 
     def _statement(self, caller: Caller, operation: str, request: WithStatement) -> Statement:
         named, positional = parameters(request)
-        sql = messages.statement_text(request.sql)
+        sql = messages.statement_text(request.sql, self._config.server.statement_characters)
         return Statement(
             operation, sql, named, positional, caller.scopes, request.stack, caller.key
         )

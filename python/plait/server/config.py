@@ -43,6 +43,8 @@ AT_LEAST_ONE = (
     "subscriptions",
     "batch_bytes",
     "message_bytes",
+    "request_bytes",
+    "statement_characters",
 )
 
 # What names in the environment begin with.
@@ -59,15 +61,16 @@ class Server:
     Seconds: ``queue_seconds`` (of waiting for a place), ``reattach_seconds`` (for which an
     operation whose client has gone waits for Attach), ``submitted_seconds`` (for which a submitted
     one waits for Attach or Status), ``unread_seconds`` (for which rows wait for a client that is
-    there), ``session_seconds`` (after which an idle session ends),
-    ``drain_seconds`` (for which a stopping server lets operations end). Bytes:
-    ``batch_bytes`` (of a batch, nearly), ``replay_bytes`` (of an operation's sent batches, kept),
-    ``message_bytes`` (of a gRPC message), ``prepared_bytes`` (of a session's prepared text).
-    ``rows`` and ``bytes`` bound a result, ``running`` and ``queued`` the operations of all clients,
-    ``parked`` and ``caller_parked`` those of all callers and of one that wait for clients who have
-    gone, ``sessions`` and ``caller_sessions`` the sessions, ``submitted`` the submitted operations
-    of a caller, ``prepared`` the prepared statements of a session, ``streams`` the streams of a
-    caller that run, ``stream_records`` the records of its progress that are kept of each,
+    there), ``session_seconds`` (after which an idle session ends), ``drain_seconds`` (for which a
+    stopping server lets operations end). Bytes: ``batch_bytes`` (of a batch, nearly),
+    ``replay_bytes`` (of an operation's sent batches, kept), ``message_bytes`` (of a gRPC message
+    that is sent), ``request_bytes`` (of one that comes), ``prepared_bytes`` (of a session's
+    prepared text). ``statement_characters`` bounds the text of a statement, ``rows`` and ``bytes``
+    a result, ``running`` and ``queued`` the operations of all clients, ``parked`` and
+    ``caller_parked`` those of all callers and of one that wait for clients who have gone,
+    ``sessions`` and ``caller_sessions`` the sessions, ``submitted`` the submitted operations of a
+    caller, ``prepared`` the prepared statements of a session, ``streams`` the streams of a caller
+    that run, ``stream_records`` the records of its progress that are kept of each,
     ``subscriptions`` the calls that wait for such records. ``state`` is the folder of continuous
     tables, which executors see too; without one there are none. ``allow_conf`` is what a client may
     SET in its session, beside what the guard allows by itself. Prometheus finds metrics at
@@ -97,6 +100,8 @@ class Server:
     batch_bytes: int = 1 << 20
     replay_bytes: int = 8 << 20
     message_bytes: int = 64 << 20
+    request_bytes: int = 4 << 20
+    statement_characters: int = 1 << 18
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0
     streams: int = 16

@@ -92,11 +92,14 @@ def count(field: str, given: int, otherwise: int, most: int = 1000) -> int:
     return given or otherwise
 
 
-def statement_text(sql: str) -> str:
-    """Check that there is a statement."""
+def statement_text(sql: str, longest: int) -> str:
+    """Check that there is a statement, of so many characters at most.
+
+    Spark takes a thousand times the memory of a text to read it.
+    """
     if not sql.strip():
         raise request("`sql` is empty: send one SQL statement.")
-    return sql
+    return text("sql", sql, longest)
 
 
 def limits(server: Server) -> plait_pb2.Limits:
@@ -118,6 +121,8 @@ def limits(server: Server) -> plait_pb2.Limits:
         subscriptions=server.subscriptions,
         continuous_tables=bool(server.state),
         unread_seconds=server.unread_seconds,
+        request_bytes=server.request_bytes,
+        statement_characters=server.statement_characters,
     )
 
 

@@ -7,7 +7,15 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.classic.SparkSession
 
 import plait.spark.continuous.{ContinuousTables, StreamRequest, StreamStart, Streams}
-import plait.spark.result.{Failure, Inquiries, Json, OperationRequest, Operations, StackTrace}
+import plait.spark.result.{
+  Failure,
+  Inquiries,
+  Json,
+  OperationFailed,
+  OperationRequest,
+  Operations,
+  StackTrace
+}
 
 /** The JVM's side of the endpoint: runs a statement and streams its rows to the Python process beside it,
   * keeps the streams of clients, and tells of statements and tables without running anything.
@@ -127,6 +135,7 @@ object PlaitRemote {
       case NonFatal(error) => failed(error)
       case error: LinkageError => failed(error)
       case error: StackOverflowError => failed(error)
+      case _: OutOfMemoryError => failed(OperationFailed.outOfMemory)
     }
     root.toString
   }

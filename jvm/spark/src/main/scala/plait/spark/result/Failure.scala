@@ -25,6 +25,15 @@ final class OperationFailed(
 object OperationFailed {
   def cancelled: OperationFailed =
     new OperationFailed("cancelled", "OPERATION_CANCELED", "The operation was cancelled.", None)
+
+  /** Of a statement that Spark's driver works on itself, as it does on what is constant. */
+  def outOfMemory: OperationFailed = new OperationFailed(
+    "limit",
+    "OUT_OF_MEMORY",
+    "The statement asks for more memory than Spark's driver has: make its values and its text smaller, or raise " +
+      "spark.driver.memory.",
+    None
+  )
 }
 
 /** An error as JSON, without a stack unless it is asked for:

@@ -79,6 +79,7 @@ final class Operation(
         case error: InterruptedException => Frame.Failed(failure(error))
         case error: LinkageError => Frame.Failed(failure(error))
         case error: StackOverflowError => Frame.Failed(failure(error))
+        case _: OutOfMemoryError => Frame.Failed(failure(OperationFailed.outOfMemory))
       } finally progress.stop()
     writer.write(last)
     hasEnded = last.isInstanceOf[Frame.Ended]
