@@ -121,7 +121,7 @@ def test_what_is_asked_of_the_catalog_comes_to_the_engine(endpoint: Endpoint) ->
         ("Validate", plait_pb2.ValidateRequest(session="s"), "`sql` is empty"),
         ("Explain", plait_pb2.ExplainRequest(session="", sql="rows 1"), "`session` must be"),
         ("Prepare", plait_pb2.PrepareRequest(session="s", sql="rows 1", prepared="a b"), "`prep"),
-        ("Prepare", plait_pb2.PrepareRequest(session="s", sql="x" * 262_145), "may have 262144"),
+        ("Prepare", plait_pb2.PrepareRequest(session="s", sql="x" * 65_537), "may have 65536"),
         ("Unprepare", plait_pb2.UnprepareRequest(session="s"), "`prepared` must be"),
         ("Catalog", plait_pb2.CatalogRequest(session="s", page_size=1001), "may be 1000 at most"),
         ("Catalog", plait_pb2.CatalogRequest(session="s", pattern="x" * 129), "`pattern` has 129"),

@@ -101,7 +101,7 @@ class Server:
     replay_bytes: int = 8 << 20
     message_bytes: int = 64 << 20
     request_bytes: int = 4 << 20
-    statement_characters: int = 1 << 18
+    statement_characters: int = 1 << 16
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0
     streams: int = 16

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from plait.server.callers import Caller
 
-# Characters of a prepared statement, of a name of the catalog, of a pattern and of a page's token.
-PREPARED = 1 << 18
+# Characters of a name of the catalog, of a pattern and of a page's token.
 DATABASE = 255
 CATALOG = PATTERN = 128
 TOKEN = 4096
@@ -54,7 +53,6 @@ class StatementCalls(Calls):
         with self._call(context, "Prepare") as call:
             caller = self._caller(context)
             name = messages.new_name("prepared", request.prepared)
-            messages.text("sql", request.sql, PREPARED)
             told = self._validated(call, caller, request)
             self._registry.prepare(caller, request.session, name, request.sql)
             return plait_pb2.PrepareResponse(prepared=name, statement=answers.validated(told))
