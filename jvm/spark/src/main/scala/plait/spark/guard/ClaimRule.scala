@@ -3,27 +3,30 @@ package plait.spark.guard
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{
   CreateTableLike,
   SetTableProperties,
-  TableSpecBase
+  TableSpecBase,
+  UnresolvedHint
 }
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StringType
 
 import plait.spark.planner.{DeclaredOrder, VersionHint}
 
-/** The SQL in Plait's table properties. It is looked at where it is said: where it is used it may be within a view,
-  * into which nobody looks.
+/** The SQL in the texts of Plait's table properties and hints. It is looked at where it is said: where it is used it
+  * may be within a view, into which nobody looks, by a function that has been made anew since.
   *
   * {{{
   * ALTER TABLE t SET TBLPROPERTIES ('plait.ordered-by' = 'seq DESC')            an order
   * ALTER TABLE t SET TBLPROPERTIES ('plait.ordered-by' = "reflect('a', b)")     FUNCTION_NOT_ALLOWED
+  * ORDERED(t, "reflect('a', b)") as a hint                                      FUNCTION_NOT_ALLOWED
   * }}}
   *
-  *   1. A text is read in every way in which Plait reads one of its properties, whatever the property: what none
-  *      of them reads is none.
+  *   1. A text is read in every way in which Plait reads one of its properties and hints, whatever it is of: what
+  *      none of them reads is none.
   *   1. It is read as under each setting of the parser's that a client may have changed, for another session than
   *      the one that says it makes use of it.
   *
@@ -36,15 +39,21 @@ final private[guard] class ClaimRule(conf: => SQLConf, again: TreeNode[_] => Uni
     case spec: TableSpecBase => checkAll(spec.properties)
     case like: CreateTableLike => checkAll(like.properties)
     case set: SetTableProperties => checkAll(set.properties)
+    case hint: UnresolvedHint =>
+      hint.parameters.foreach {
+        case Literal(text, _: StringType) if text != null => checkText(text.toString)
+        case _ =>
+      }
     case _ =>
   }
 
   private def checkAll(properties: Map[String, String]): Unit = properties.foreach {
-    case (key, text) if key.toLowerCase(Locale.ROOT).startsWith(ClaimRule.Prefix) =>
-      ClaimRule.readings(conf).foreach { reading =>
-        SQLConf.withExistingConf(reading)(ClaimRule.said(text)).foreach(again)
-      }
+    case (key, text) if key.toLowerCase(Locale.ROOT).startsWith(ClaimRule.Prefix) => checkText(text)
     case _ =>
+  }
+
+  private def checkText(text: String): Unit = ClaimRule.readings(conf).foreach { reading =>
+    SQLConf.withExistingConf(reading)(ClaimRule.said(text)).foreach(again)
   }
 }
 

@@ -289,6 +289,22 @@ class HostileStatements extends GuardSuite {
     )
   }
 
+  test("a text in a hint is looked at as the expression is that it stands for, in a function too") {
+    run("CREATE TABLE hinted (a INT, b STRING) USING parquet")
+    assertOutcomes(
+      table("""
+      FUNCTION_NOT_ALLOWED  SELECT /*+ ORDERED(hinted, "reflect('a.B', b) DESC") */ hinted.a FROM hinted JOIN t ON hinted.a < t.a
+      FUNCTION_NOT_ALLOWED  CREATE FUNCTION f() RETURNS TABLE (x INT) RETURN SELECT /*+ ORDERED(hinted, "reflect('a.B', b)") */ a FROM hinted
+      FUNCTION_NOT_ALLOWED  CREATE FUNCTION f() RETURNS TABLE (x INT) RETURN SELECT /*+ VERSION_DELETED(hinted, "xpath_string(b, 'a') = 'x'") */ a FROM hinted
+      FUNCTION_NOT_ALLOWED  CREATE FUNCTION f() RETURNS INT RETURN (SELECT /*+ VERSION_KEY(hinted, b, "reflect('a.B', b)") */ max(a) FROM hinted)
+      FUNCTION_NOT_ALLOWED  CREATE VIEW v AS SELECT /*+ VERSIONED(hinted, a, "reflect('a.B', b) DESC") */ * FROM hinted
+      admitted              SELECT /*+ ORDERED(hinted, 'a DESC', 5) */ hinted.a FROM hinted JOIN t ON hinted.a < t.a
+      admitted              CREATE FUNCTION f() RETURNS TABLE (x INT) RETURN SELECT /*+ ORDERED(hinted, 'a + 1') */ a FROM hinted
+      """),
+      admin
+    )
+  }
+
   test(
     "a text within what a table says is looked at whatever a double quote means to who says it"
   ) {
