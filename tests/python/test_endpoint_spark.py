@@ -408,6 +408,17 @@ def test_a_value_that_the_driver_has_no_memory_for_is_told_so_and_the_server_goe
     assert is_free(client)
 
 
+def test_a_statement_that_is_too_deep_to_plan_is_told_so(client: Client) -> None:
+    deep = "SELECT 1 FROM range(1)" + ", range(1)" * 6000
+    for ask in (lambda sql: list(client.sql(sql)), client.validate):
+        with pytest.raises(RemoteError, match="too many parts within one another") as caught:
+            ask(deep)
+        assert (caught.value.status, caught.value.condition) == (
+            "INVALID_ARGUMENT",
+            "STATEMENT_TOO_DEEP",
+        )
+
+
 def test_a_server_that_is_stopped_ends_its_statements_with_a_sentence(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path, drain_seconds=0.5)
     cursor = server.client().sql(ENDLESS)

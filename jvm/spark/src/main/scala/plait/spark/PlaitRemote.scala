@@ -134,7 +134,7 @@ object PlaitRemote {
     catch {
       case NonFatal(error) => failed(error)
       case error: LinkageError => failed(error)
-      case error: StackOverflowError => failed(error)
+      case _: StackOverflowError => failed(OperationFailed.tooDeep)
       case _: OutOfMemoryError => failed(OperationFailed.outOfMemory)
     }
     root.toString

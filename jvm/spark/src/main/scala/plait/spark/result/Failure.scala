@@ -26,6 +26,15 @@ object OperationFailed {
   def cancelled: OperationFailed =
     new OperationFailed("cancelled", "OPERATION_CANCELED", "The operation was cancelled.", None)
 
+  /** Of one for whose parts, each within another, the driver's thread has no stack. */
+  def tooDeep: OperationFailed = new OperationFailed(
+    "statement",
+    "STATEMENT_TOO_DEEP",
+    "The statement has too many parts within one another, as joins and sums have, for Spark to plan it: write it as " +
+      "several, or list the values.",
+    None
+  )
+
   /** Of a statement that Spark's driver works on itself, as it does on what is constant. */
   def outOfMemory: OperationFailed = new OperationFailed(
     "limit",

@@ -78,7 +78,7 @@ final class Operation(
         case NonFatal(error) => Frame.Failed(failure(error))
         case error: InterruptedException => Frame.Failed(failure(error))
         case error: LinkageError => Frame.Failed(failure(error))
-        case error: StackOverflowError => Frame.Failed(failure(error))
+        case _: StackOverflowError => Frame.Failed(failure(OperationFailed.tooDeep))
         case _: OutOfMemoryError => Frame.Failed(failure(OperationFailed.outOfMemory))
       } finally progress.stop()
     writer.write(last)
