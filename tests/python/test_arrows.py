@@ -24,7 +24,7 @@ CORE_ARROWS = {
 SPARK_ARROWS: dict[str, set[str]] = {
     "translate": set(),
     "plan": {"translate"},  # in Java too
-    "guard": set(),
+    "guard": {"planner"},  # reads the texts of hints and properties as that does
     "sql": {"plan"},
     "side": {"translate"},
     "exec": {"translate", "side"},
