@@ -77,6 +77,10 @@ def statements(outside: str) -> list[str]:
         "EXECUTE IMMEDIATE order",
         "EXECUTE IMMEDIATE 'SELECT ?' USING 1",
         "EXECUTE IMMEDIATE 'SELECT * FROM ' || hidden",
+        # Code in texts that Plait reads when a query makes use of them.
+        "ALTER TABLE t SET TBLPROPERTIES ('plait.ordered-by' = \"reflect('a.B',b)\")",
+        "CREATE TABLE u (a INT) USING csv TBLPROPERTIES ('plait.version-key' = \"reflect('a.B')\")",
+        'CREATE FUNCTION f() RETURNS INT RETURN (SELECT /*+ ORDERED(t, "reflect(b)") */ 1)',
         # Settings.
         "SET",
         "SET -v",

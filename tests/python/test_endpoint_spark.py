@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-LEAVING = cases(100, soak=1_000)
 MANGLED = cases(200, soak=5_000)
 SEED = 20261123
 
@@ -350,21 +349,6 @@ def test_a_cut_wire_costs_no_row_and_doubles_none(server: ServerProcess) -> None
             wire.cut()
     wire.close()
     assert seen == list(range(300_000))
-
-
-def test_a_hundred_clients_that_leave_in_the_middle_leave_nothing(
-    server: ServerProcess, client: Client
-) -> None:
-    before = server.scratch_bytes
-    for number in range(LEAVING):
-        with Client(server.address) as leaving:
-            cursor = leaving.sql("SELECT id, repeat('x', 500) AS s FROM range(0, 100000, 1, 8)")
-            if number % 2:
-                next(cursor.batches())
-            if number % 3:
-                cursor.close()
-    assert is_free(client)
-    assert until(lambda: server.scratch_bytes <= before + (1 << 20), 30)
 
 
 def test_who_does_not_read_stops_nobody_elses_progress(client: Client) -> None:
