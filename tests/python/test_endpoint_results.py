@@ -220,7 +220,8 @@ def test_a_batch_that_is_not_kept_any_more_is_out_of_range(endpoint: Endpoint) -
 def test_a_second_reader_displaces_the_first(endpoint: Endpoint) -> None:
     client = endpoint.client()
     first = client.sql("rows 2; hang")
-    assert first.schema == SCHEMA
+    assert first.schema == SCHEMA  # the batches come behind it
+    assert until(lambda: endpoint.operation(first.id).snapshot().batches == 2)  # type: ignore[union-attr]
     request = plait_pb2.AttachRequest(session=client.session, operation=first.id, next_offset=1)
     second = client._stub.Attach(request)
     offsets = [
