@@ -221,22 +221,33 @@ class OrderChoiceSuite extends LawSuite {
     assertEquals(KnownValues.of(never).of[Affine](b), Interval.All)
   }
 
-  /** What holds for each row of a side alone. */
-  private val alone: Gen[Seq[Compare]] =
-    Gen.listOfN(2, compare(1)).map(_.filter(_.sides.size == 1))
+  /** A comparison with a constant that just holds, or just does not, with these values. */
+  private def near(terms: Gen[Term], x: Map[Variable, BigInt]): Gen[Compare] =
+    for { op <- comparison; t <- terms; away <- Gen.choose(-1, 1) } yield Compare(
+      op,
+      t,
+      Constant(evaluate(t, x) + away)
+    )
+
+  private val knowing = for {
+    x <- assignment
+    target <- Gen.oneOf(variables)
+    beside = variables.filter(v => v.side == target.side && v != target)
+    conjunction <- Gen.listOfN(2, near(term(2), x))
+    known <- Gen.listOfN(2, near(Gen.oneOf(beside), x))
+  } yield (x, target, conjunction, known)
 
   property("reach, with what is known of each side: the order value of a matching row lies in it") {
-    forAll(Gen.listOfN(2, compare(2)), alone, assignment, Gen.oneOf(variables)) {
-      (conjunction, known, x, target) =>
-        val others = KnownValues.of(known.filter(_.sides == Set(target.side)))
-        val reach = Reach.of(target.side.other, target, conjunction, others)
-        def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
-          val (computed, names) = ReachEnd.of(toward, bounds)
-          computed.at(names.map(x(_).toLong).toArray)
-        }
-        !(conjunction ++ known).forall(Terms.holds(_, x)) ||
-        (end(ReachEnd.Low, reach.lower) <= x(target).toLong &&
-          x(target).toLong <= end(ReachEnd.High, reach.upper))
+    forAll(knowing) { case (x, target, conjunction, known) =>
+      val reach =
+        Reach.of(target.side.other, target, conjunction, KnownValues.of(known))
+      def end(toward: ReachEnd.Toward, bounds: Seq[ReachBound]) = {
+        val (computed, names) = ReachEnd.of(toward, bounds)
+        computed.at(names.map(x(_).toLong).toArray)
+      }
+      !(conjunction ++ known).forall(Terms.holds(_, x)) ||
+      (end(ReachEnd.Low, reach.lower) <= x(target).toLong &&
+        x(target).toLong <= end(ReachEnd.High, reach.upper))
     }
   }
 
