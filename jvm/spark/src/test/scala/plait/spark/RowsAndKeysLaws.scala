@@ -29,6 +29,7 @@ import plait.Side
 import plait.join.{IndexMemory, KeyGroup}
 import plait.spark.side.{
   HashKeyTable,
+  KeyForm,
   PagedRowStore,
   RowKey,
   RowKeyTable,
@@ -37,6 +38,7 @@ import plait.spark.side.{
   SpillSeal,
   SpillTarget,
   TaskIndexMemory,
+  TextKeyTable,
   WholeKeyTable
 }
 
@@ -199,18 +201,21 @@ class RowsAndKeysLaws extends munit.FunSuite {
   )
   private val ranks = Seq.fill(3)(Literal(0L))
   private val source = Rows.of(StringType, LongType)
-  private def reader(keys: Expression*): Int => SideReader = {
-    val reader = SideReader.create(keys, ranks, columns)
+  private def reader(keys: Expression*): Int => SideReader = reader(KeyForm.of(keys))
+  private def reader(form: KeyForm): Int => SideReader = {
+    val reader = SideReader.create(form, ranks, columns)
     id => {
-      reader.read(source(Seq(UTF8String.fromString("k" * (id % 40)), id.toLong)))
+      reader.read(source(Seq(UTF8String.fromString("k" * (id % 40) + id), id.toLong)))
       reader
     }
   }
+  private def textReader = reader(KeyForm.inMemory(columns.take(1)))
 
   for (
     (what, table, key) <- Seq(
       ("a row", () => new RowKeyTable, reader(columns: _*)),
       ("a long", () => new WholeKeyTable, reader(columns(1))),
+      ("a text", () => new TextKeyTable, textReader),
       (
         "a row, all of one hash",
         () => new RowKeyTable { override def hashOf(key: RowKey) = 7 },
@@ -220,6 +225,11 @@ class RowsAndKeysLaws extends munit.FunSuite {
         "a long, all of one hash",
         () => new WholeKeyTable { override def hashOf(key: RowKey) = 7 },
         reader(columns(1))
+      ),
+      (
+        "a text, all of one hash",
+        () => new TextKeyTable { override def hashOf(key: RowKey) = 7 },
+        textReader
       )
     )
   )
@@ -241,7 +251,8 @@ class RowsAndKeysLaws extends munit.FunSuite {
   for (
     (what, make, key) <- Seq[(String, IndexMemory => HashKeyTable, Int => SideReader)](
       ("rows", new RowKeyTable(_), reader(columns: _*)),
-      ("longs", new WholeKeyTable(_), reader(columns(1)))
+      ("longs", new WholeKeyTable(_), reader(columns(1))),
+      ("texts", new TextKeyTable(_), textReader)
     )
   )
     test(
@@ -317,12 +328,13 @@ class RowsAndKeysLaws extends munit.FunSuite {
 
   test("the keys that Spark's shuffle sends to one task do not crowd the table") {
     for (
-      (table, key) <- Seq(
-        (new RowKeyTable with Hashes, reader(columns: _*)),
-        (new WholeKeyTable with Hashes, reader(columns(1)))
+      (table, key, dealtBy) <- Seq(
+        (new RowKeyTable with Hashes, reader(columns: _*), columns(1)),
+        (new WholeKeyTable with Hashes, reader(columns(1)), columns(1)),
+        (new TextKeyTable with Hashes, textReader, columns(0))
       )
     ) {
-      val hash = new Murmur3Hash(columns.takeRight(1))
+      val hash = new Murmur3Hash(Seq(dealtBy))
       val partition = BindReferences.bindReference[Expression](Pmod(hash, Literal(256)), columns)
       val ofOneTask = Iterator.from(0).filter(id => partition.eval(key(id).row) == 3).take(1000)
       ofOneTask.foreach(id => table.claim(key(id)))

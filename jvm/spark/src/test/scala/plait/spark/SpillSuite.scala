@@ -12,7 +12,7 @@ import munit.FunSuite
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.{Row, SparkSession}
 
-import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.exec.{AsOfJoinExec, SymmetricHashJoinExec}
 import plait.spark.side.JoinMetrics
 
 /** Memory is settled when the context starts, so each case has a context of its own. */
@@ -97,6 +97,46 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       assert(spilled.exists(_ > 100000), s"$spilled bytes spilled")
     }
   }
+
+  // The aggregation takes memory while it has both rows of a pair, or one alone, in its hands.
+  private def asOf(pairs: String): String =
+    "SELECT count(*), sum(h) FROM (SELECT id, max(hash(id, coalesce(lp, 'none'), rid, rp)) AS h " +
+      s"FROM ($pairs) GROUP BY id)"
+
+  private def asOfJoin(how: String): String = asOf(
+    "SELECT coalesce(l.id, -r.id) AS id, l.payload AS lp, r.id AS rid, r.payload AS rp " +
+      s"FROM ${table("l")} $how ASOF JOIN ${table("r")} MATCH_CONDITION (l.t >= r.t) ON l.k = r.k"
+  )
+
+  // The same by windows: of the right rows of a time the one with the greatest id.
+  private def asOfWindow(how: String): String = {
+    val newest = "SELECT k, t, max(struct(id, payload)) AS r FROM " + table("r") +
+      " WHERE k IS NOT NULL AND t IS NOT NULL GROUP BY k, t"
+    val found = "SELECT id, payload, last_value(r) IGNORE NULLS OVER (PARTITION BY k ORDER BY t, " +
+      "isLeft ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS r, k, t, isLeft FROM (" +
+      s"SELECT id, payload, k, t, NULL AS r, 1 AS isLeft FROM ${table("l")} " +
+      s"UNION ALL SELECT NULL, NULL, k, t, r, 0 FROM ($newest))"
+    val ofLeft = "SELECT id, payload, IF(k IS NULL OR t IS NULL, NULL, r) AS r " +
+      s"FROM ($found) WHERE isLeft = 1"
+    val left = s"SELECT id, payload AS lp, r.id AS rid, r.payload AS rp FROM ($ofLeft)"
+    val alone = s"SELECT -id, NULL, id, payload FROM ${table("r")} " +
+      s"LEFT ANTI JOIN (SELECT r.id AS rid FROM ($ofLeft)) ON id = rid"
+    asOf(if (how == "FULL") s"$left UNION ALL $alone" else left)
+  }
+
+  // Off heap, where memory that was given back is soon another's. Spark's windows need more of it.
+  for (how <- Seq("LEFT", "FULL"))
+    test(s"rows of a $how ASOF JOIN that do not fit go to disk while its pairs are in use") {
+      val rows = inLittleMemory("spark.testing.memory" -> "300000000")(ofSpark(_, asOfWindow(how)))
+      inLittleMemory(offHeap: _*) { session =>
+        val df = session.sql(asOfJoin(how))
+        assertEquals(df.collect().toSeq, rows)
+        val spilled = collect(df.queryExecution.executedPlan) { case join: AsOfJoinExec =>
+          join.metrics(JoinMetrics.SpillSize).value
+        }
+        assert(spilled.exists(_ > 100000), s"$spilled bytes spilled")
+      }
+    }
 
   for (encrypted <- Seq("false", "true"))
     test(s"what is spilled shows on disk unless Spark encrypts its files: $encrypted") {

@@ -41,7 +41,8 @@ case class AsOfJoinExec(
     spread: AsOfSpread,
     left: SparkPlan,
     right: SparkPlan
-) extends PlaitJoinExec {
+) extends PlaitJoinExec
+    with PairsCodegen {
   private def values = BySide(best.left, best.right)
   private def scan = MatchScan(best.direction, best.right.dataType)
 
@@ -84,7 +85,7 @@ case class AsOfJoinExec(
 
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.ofAsOf(sparkContext)
 
-  override protected def doExecute(): RDD[InternalRow] = {
+  override protected def joined(): RDD[InternalRow] = {
     val sides = BySide(
       SidePlan(leftKeys, ranks(best.left), left.output, isSortedHere.left),
       SidePlan(rightKeys, ranks(best.right), right.output, isSortedHere.right)
@@ -94,8 +95,9 @@ case class AsOfJoinExec(
     spread match {
       case AsOfSpread.InRanges(ranges) => inRanges(task, inputs.map(ofRanges(_, ranges)))
       case _ =>
+        val rows = asRows
         inputs.left.zipPartitions(inputs.right) { (leftRows, rightRows) =>
-          task.join(BySide(leftRows, rightRows), (_, rows) => new HomedRows(rows, null, null))
+          rows(task.join(BySide(leftRows, rightRows), (_, own) => new HomedRows(own, null, null)))
         }
     }
   }
@@ -117,10 +119,11 @@ case class AsOfJoinExec(
     val isAloud = joinType == RightOuter || joinType == FullOuter
     val known = outermost.neighbours(inputs, if (isAloud) Side.both else Seq(Side.Right))
     val around = new MatchRanges.Around(sparkContext.broadcast(known))
+    val rows = asRows
     val numbered = inputs.left.mapPartitionsWithIndex((range, rows) => Iterator((range, rows)))
     numbered.zipPartitions(inputs.right) { (leftRows, rightRows) =>
       val (range, own) = leftRows.next()
-      task.join(BySide(own, rightRows), around(_, range, _))
+      rows(task.join(BySide(own, rightRows), around(_, range, _)))
     }
   }
 

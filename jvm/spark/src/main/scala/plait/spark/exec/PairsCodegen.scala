@@ -36,8 +36,15 @@ import plait.{BySide, Side}
   */
 trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
 
-  /** What is done in each task. */
-  protected def pairsOfTask: JoinedPairs.OfTask
+  /** What each task gives, by [[asRows]]. */
+  protected def joined(): RDD[InternalRow]
+
+  /** Of the pairs of a task its rows, which code that is generated asks for the pairs. */
+  final protected def asRows: JoinedPairs => Iterator[InternalRow] = {
+    val outputs = BySide(left.output, right.output)
+    val kind = joinType
+    new JoinedPairs.Rows(_, () => JoinOutput.of(kind, outputs))
+  }
 
   override def supportCodegen: Boolean = !Side.both.exists(side => isGenerated(input(side)))
 
@@ -57,17 +64,6 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
   override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(joined())
 
   override protected def doExecute(): RDD[InternalRow] = joined()
-
-  /** Its iterators are [[JoinedPairs.Rows]]. */
-  private def joined(): RDD[InternalRow] = {
-    val task = pairsOfTask
-    val outputs = BySide(left.output, right.output)
-    val kind = joinType
-    left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      val pairs = task.join(BySide(leftRows, rightRows))
-      new JoinedPairs.Rows(pairs, () => JoinOutput.of(kind, outputs))
-    }
-  }
 
   override protected def doProduce(ctx: CodegenContext): String = {
     // Spark begins the names of variables with the node's, which may be "...(skew=true)".

@@ -2,6 +2,7 @@
 package plait.spark.exec
 
 import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
@@ -106,14 +107,18 @@ case class SymmetricHashJoinExec(
       Some(points)
     }
 
-  override protected def pairsOfTask: SymmetricHashJoinTask = {
+  override protected def joined(): RDD[InternalRow] = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val ranks = FilesStand.decided(BySide(leftRanks, rightRanks), BySide(left, right))
     val sides = BySide(
       SidePlan(leftKeys, ranks.left, left.output, isSortedHere.left),
       SidePlan(rightKeys, ranks.right, right.output, isSortedHere.right)
     )
-    new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
+    val task = new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
+    val rows = asRows
+    left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
+      rows(task.join(BySide(leftRows, rightRows)))
+    }
   }
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
@@ -139,9 +144,9 @@ final class SymmetricHashJoinTask(
     condition: Option[Expression],
     metrics: Map[String, SQLMetric],
     trace: Option[CollectionAccumulator[TracePoint]]
-) extends JoinedPairs.OfTask {
+) extends Serializable {
 
-  override def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
+  def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
     val context = TaskContext.get()
     val ending = JoinEnding.of(context)
     val index = new TaskIndexMemory(TaskMemory.of(context))

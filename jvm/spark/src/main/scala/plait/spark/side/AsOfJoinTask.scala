@@ -33,7 +33,7 @@ final class AsOfJoinTask(
   def join(
       inputs: BySide[Iterator[InternalRow]],
       around: (Side, Iterator[InternalRow]) => HomedRows
-  ): Iterator[InternalRow] = {
+  ): JoinedPairs = {
     val context = TaskContext.get()
     val ending = JoinEnding.of(context)
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
@@ -46,21 +46,21 @@ final class AsOfJoinTask(
       around(side, if (sides(side).isSortedHere) sorts(side).sorted(inputs(side)) else inputs(side))
     }
     val release = () => ending.run()
-    val rows =
+    val pairs =
       if (best.direction == MatchDirection.Nearest)
         nearest(sorted, stores, index, compiled, release)
       else toOneSide(sorted, stores.right, index, compiled, release)
     ending.is { () =>
-      metrics(JoinMetrics.OutputRows) += rows.rowsOut
-      JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), rows.peak)
+      metrics(JoinMetrics.OutputRows) += pairs.rowsOut
+      JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), pairs.peak)
       for (side <- Side.both) {
-        metrics(JoinMetrics.rowsIn(side)) += rows.rowsIn(side)
+        metrics(JoinMetrics.rowsIn(side)) += pairs.rowsIn(side)
         stores(side).clear()
         sorts(side).release()
       }
       index.clear()
     }
-    rows
+    pairs
   }
 
   private def toOneSide(
@@ -69,7 +69,7 @@ final class AsOfJoinTask(
       index: IndexMemory,
       compiled: PairConditions[PairConditions.Test],
       release: () => Unit
-  ): JoinRows = new AsOfJoinIterator(
+  ): AsOfPairs = new AsOfJoinPairs(
     inputs,
     readers,
     pace,
@@ -83,7 +83,6 @@ final class AsOfJoinTask(
     ),
     roles,
     compiled,
-    JoinOutput.of(joinType, sides.map(_.output)),
     release
   )
 
@@ -93,33 +92,32 @@ final class AsOfJoinTask(
       index: IndexMemory,
       compiled: PairConditions[PairConditions.Test],
       release: () => Unit
-  ): JoinRows = {
+  ): AsOfPairs = {
     val distance = MatchDistance.of(best, sides.map(_.output))
     val core = new NearestCore[SideReader, UnsafeRow, UnsafeRow, distance.Distance](
       keys(index),
       stores.left,
       stores.right,
       precedence,
-      NearestJoinIterator.pairing(distance, AtEqual.of(conditions.accepts, best), compiled),
+      NearestJoinPairs.pairing(distance, AtEqual.of(conditions.accepts, best), compiled),
       keeping,
       roles.right.leaves,
       index
     )
-    val output = JoinOutput.of(joinType, sides.map(_.output))
-    new NearestJoinIterator(
+    new NearestJoinPairs(
       inputs,
       readers,
       pace,
       core,
       roles,
       compiled,
-      output,
       release
     )
   }
 
-  private def keys(index: IndexMemory) = HashKeyTable.of(KeyForm.of(sides.left.keys), index)
-  private def readers = sides.map(s => SideReader.create(s.keys, s.ranks, s.output))
+  private def keys(index: IndexMemory) = HashKeyTable.of(KeyForm.inMemory(sides.left.keys), index)
+  private def readers =
+    sides.map(s => SideReader.create(KeyForm.inMemory(s.keys), s.ranks, s.output))
   private def pace = scan.pace(best, sides.map(_.output))
   private def roles = JoinOutput.roles(joinType).get
   private def keeping = (conditions.accepts, conditions.isWithin) match {

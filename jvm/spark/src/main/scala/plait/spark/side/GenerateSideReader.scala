@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
   * {{{
   * rank:     isNull_0 ... value_0 ...        hasRank_$eq(!isNull_0); rank_$eq(value_0);
   * ends:     the same                        reaches only if none of the three is NULL
-  * key:      only for a row that reaches     keyValue_$eq(...), or key_$eq(a row)
+  * key:      only for a row that reaches     keyValue_$eq(...), or keyIs(a text), or key_$eq(a row)
   * }}}
   */
 object GenerateSideReader {
@@ -39,15 +39,19 @@ object GenerateSideReader {
   }
 
   private def keyCode(context: CodegenContext, form: KeyForm): String = form match {
-    case KeyForm.Whole(expression) =>
-      val value = canonical(expression).genCode(context)
-      s"""${value.code}
-         |if (${value.isNull}) reaches_$$eq(false); else keyValue_$$eq(${value.value});""".stripMargin
+    case KeyForm.Whole(expression) => oneKey(context, expression, "keyValue_$eq")
+    case KeyForm.Text(expression) => oneKey(context, expression, "keyIs")
     case KeyForm.Columns(expressions) =>
       val row = GenerateUnsafeProjection.createCode(context, expressions.map(canonical))
       s"""${row.code}
          |key_$$eq(${row.value});
          |reaches_$$eq(!${row.value}.anyNull());""".stripMargin
+  }
+
+  private def oneKey(context: CodegenContext, expression: Expression, taken: String): String = {
+    val value = canonical(expression).genCode(context)
+    s"""${value.code}
+       |if (${value.isNull}) reaches_$$eq(false); else $taken(${value.value});""".stripMargin
   }
 
   private def compiled(context: CodegenContext, body: String): SideReader = {

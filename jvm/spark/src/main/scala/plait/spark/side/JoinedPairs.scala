@@ -4,7 +4,7 @@ package plait.spark.side
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import plait.{BySide, Side}
+import plait.Side
 
 /** What a join gives, one after the other: a pair of rows, or a row of one side alone, whose partner is null.
   *
@@ -44,11 +44,6 @@ abstract class JoinedPairs {
 }
 
 object JoinedPairs {
-
-  /** Goes to the tasks, and joins the inputs of one. */
-  trait OfTask extends Serializable {
-    def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs
-  }
 
   /** Pairs as rows, each valid until the next is asked for. Who takes the [[pairs]] asks for no rows but
     * that of the one at hand.

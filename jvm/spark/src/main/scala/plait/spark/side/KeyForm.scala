@@ -3,16 +3,17 @@ package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.joins.HashJoin
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.{LongType, StringType}
 
 import plait.spark.translate.OrderValue
 
-/** How the key of a row is held: as one long where key and long stand for each other one to one, else
-  * as a row of its columns.
+/** How the key of a row is held: as one long where key and long stand for each other one to one; as the
+  * bytes of one text, where they lie; else as a row of its columns.
   *
   * {{{
   * (k BIGINT)  (d DATE)  (a INT, b SMALLINT)       Whole
-  * (s STRING)  (a BIGINT, b INT)  ()               Columns
+  * (s STRING)                                      Text, or Columns where keys are written down
+  * (a BIGINT, b INT)  ()                           Columns
   * }}}
   *
   * Both sides of a join have keys of the same types, hence the same form.
@@ -28,8 +29,20 @@ object KeyForm {
     def map(f: Seq[Expression] => Seq[Expression]): KeyForm = Whole(f(expressions).head)
   }
 
+  /** A text whose equality is that of its bytes: no row is made of it. */
+  final case class Text(key: Expression) extends KeyForm {
+    def expressions: Seq[Expression] = Seq(key)
+    def map(f: Seq[Expression] => Seq[Expression]): KeyForm = Text(f(expressions).head)
+  }
+
   final case class Columns(expressions: Seq[Expression]) extends KeyForm {
     def map(f: Seq[Expression] => Seq[Expression]): KeyForm = Columns(f(expressions))
+  }
+
+  /** Of keys that nothing outside of the task sees. */
+  def inMemory(keys: Seq[Expression]): KeyForm = of(keys) match {
+    case Columns(Seq(key)) if key.dataType == StringType => Text(key)
+    case other => other
   }
 
   def of(keys: Seq[Expression]): KeyForm = keys match {

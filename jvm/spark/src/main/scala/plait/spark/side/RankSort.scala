@@ -7,12 +7,7 @@ import scala.collection.mutable
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  Expression,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
 
@@ -107,15 +102,13 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   }
 
   private def fill(rows: Iterator[InternalRow]): Unit = {
-    val asUnsafe = new AsUnsafe(output)
-    val rankOf = UnsafeProjection.create(Seq(rank), output)
+    val reader = SideReader.create(Nil, Seq.fill(3)(rank), output)
     val most = math.min(RankedFile.mostInMemory, RankedRows.MostRows)
     while (rows.hasNext) {
-      val next = asUnsafe(rows.next())
-      val ranked = rankOf(next)
+      reader.read(rows.next())
       failIfLost()
       if (held.count >= most) toFile(held.sorted(), None): Unit
-      held.insert(next, if (ranked.isNullAt(0)) Long.MinValue else ranked.getLong(0))
+      held.insert(reader.row, if (reader.hasRank) reader.rank else Long.MinValue)
     }
   }
 

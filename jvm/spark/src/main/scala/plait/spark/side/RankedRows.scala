@@ -161,7 +161,11 @@ final private[side] class RankedRows(memory: TaskMemoryManager)
       // Invariant: the rows before `next` are on their way.
       while (next < touchedUntil) {
         val address = pairs.get(2 * next)
-        sum += Platform.getLong(memory.getPage(address), memory.getOffsetInPage(address))
+        val base = memory.getPage(address)
+        val offset = memory.getOffsetInPage(address)
+        val bytes = Platform.getLong(base, offset)
+        // Its last word, too: a row may lie across lines of the cache.
+        sum += bytes + Platform.getLong(base, offset + bytes)
         next += 1
       }
       touched += sum

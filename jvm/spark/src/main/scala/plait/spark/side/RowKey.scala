@@ -2,11 +2,22 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.types.UTF8String
 
 /** The key of a row as [[HashKeyTable]] looks it up: by `keyValue` if it fits a long
-  * ([[KeyForm.Whole]]), else by the bytes of `key`. Valid until the next row.
+  * ([[KeyForm.Whole]]); by the bytes of a text ([[KeyForm.Text]]), which lie where they lay; else by the
+  * bytes of `key`. Valid until the next row.
   */
 abstract class RowKey {
   final var key: UnsafeRow = _
   final var keyValue: Long = 0
+  final private[side] var textBase: AnyRef = _
+  final private[side] var textOffset: Long = 0
+  final private[side] var textBytes: Int = 0
+
+  final protected def keyIs(text: UTF8String): Unit = {
+    textBase = text.getBaseObject
+    textOffset = text.getBaseOffset
+    textBytes = text.numBytes
+  }
 }

@@ -23,7 +23,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   *   1. A row *reaches* something if no key column is NULL and rank and both ends have values; else
   *      `key`, `keyValue`, `low` and `high` say nothing.
   *   2. `hasRank` is apart from that: such a row moves the frontier even if it matches nothing.
-  *   3. A key that fits a long ([[KeyForm.Whole]]) is in `keyValue`, another in `key`.
+  *   3. Where a key is kept, its form says ([[RowKey]]).
   *   4. What it gives is valid until the next `read`.
   *
   * Two ways to evaluate: [[GenerateSideReader]] compiles one class for all the expressions of a side;
@@ -57,9 +57,12 @@ final case class SideExpressionsToRead(key: KeyForm, ranks: Seq[Expression])
 
 object SideReader extends CodeGeneratorWithInterpretedFallback[SideExpressionsToRead, SideReader] {
 
-  def create(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute]): SideReader = {
+  def create(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute]): SideReader =
+    create(KeyForm.of(keys), ranks, output)
+
+  def create(key: KeyForm, ranks: Seq[Expression], output: Seq[Attribute]): SideReader = {
     def bound(expressions: Seq[Expression]) = BindReferences.bindReferences(expressions, output)
-    val reader = createObject(SideExpressionsToRead(KeyForm.of(keys).map(bound), bound(ranks)))
+    val reader = createObject(SideExpressionsToRead(key.map(bound), bound(ranks)))
     reader.asUnsafe = new AsUnsafe(output)
     reader
   }
@@ -74,7 +77,6 @@ object SideReader extends CodeGeneratorWithInterpretedFallback[SideExpressionsTo
 final private class InterpretedSideReader(in: SideExpressionsToRead) extends SideReader {
   private val keyOf = UnsafeProjection.create(in.key.expressions)
   private val ranksOf = UnsafeProjection.create(in.ranks)
-  private val isWhole = in.key.isInstanceOf[KeyForm.Whole]
 
   override protected def evaluate(row: InternalRow): Unit = {
     val ranked = ranksOf(row)
@@ -86,7 +88,11 @@ final private class InterpretedSideReader(in: SideExpressionsToRead) extends Sid
       high = ranked.getLong(2)
       key = keyOf(row)
       reaches = !key.anyNull
-      if (isWhole) keyValue = key.getLong(0)
+      in.key match {
+        case _: KeyForm.Whole => keyValue = key.getLong(0)
+        case _: KeyForm.Text if reaches => keyIs(key.getUTF8String(0))
+        case _ =>
+      }
     }
   }
 }

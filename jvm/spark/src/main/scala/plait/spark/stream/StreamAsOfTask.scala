@@ -113,8 +113,10 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
         if (scan.isDownwards) Iterator.range(last, -1, -1) else Iterator.range(0, last + 1)
       along.map(i => pages(side).get(handles(i)): InternalRow)
     }
-    new AsOfJoinTask(joinType, sides, asOf.best, conditions, StreamMetrics.ofAnswers(metrics))
-      .join(rows, (_, own) => new HomedRows(own, null, null))
+    val pairs =
+      new AsOfJoinTask(joinType, sides, asOf.best, conditions, StreamMetrics.ofAnswers(metrics))
+        .join(rows, (_, own) => new HomedRows(own, null, null))
+    new JoinedPairs.Rows(pairs, () => JoinOutput.of(joinType, outputs))
   }
 
   private def precedence: Comparator[InternalRow] =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{AsOfCore, Home, Role}
@@ -18,28 +17,27 @@ import plait.{BySide, Side}
   * Conventions:
   *   1. It is driven by demand, and reads no more than the next row needs.
   *   2. Each side comes sorted as the [[MatchPace]] wants; rows without a match value may stand anywhere.
-  *   3. The row that `next` gives is valid until the next call.
+  *   3. What it gives is valid until the next call.
   *   4. A row from elsewhere picks and is picked, and does not come out.
   */
-final class AsOfJoinIterator(
+final class AsOfJoinPairs(
     inputs: BySide[HomedRows],
     readers: BySide[SideReader],
     pace: MatchPace,
     core: AsOfCore[SideReader, UnsafeRow],
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
-    output: JoinOutput,
     release: () => Unit
-) extends JoinRows(roles, release) {
+) extends AsOfPairs(roles, release) {
   private val pair = new JoinedRow
   private val ofLeft = conditions.ofLeft.orNull
   private val ofRight = conditions.ofRight.orNull
   private val isWithin = conditions.isWithin.orNull
   private val accepts = conditions.accepts.orNull
   private val holds = conditions.holds.orNull
-  private val left = readers.left
-  private val right = readers.right
-  private var phase = AsOfJoinIterator.ReadingLeft
+  private val leftReader = readers.left
+  private val rightReader = readers.right
+  private var phase = AsOfJoinPairs.ReadingLeft
   // Is there a right row that was read and not yet offered?
   private var hasRight = false
   private var rightEnded = false
@@ -50,73 +48,82 @@ final class AsOfJoinIterator(
   override def rowsIn(side: Side): Long = if (side eq Side.Left) leftRows else rightRows
   override def peak: Long = core.peak
 
-  override protected def findRow(): InternalRow = {
-    import AsOfJoinIterator._
-    var row: InternalRow = null
+  override protected def find(): Boolean = {
+    import AsOfJoinPairs._
+    var isFound = false
     // Invariant: what came of the rows read before has been given, but for those that are leaving.
-    while (row == null)
-      if (isLeaving) {
-        val leaver = core.nextLeaving()
-        if (leaver == null) isLeaving = false else row = output.alone(Side.Right, leaver)
-      } else if (phase == ReadingLeft) row = readLeft()
-      else if (phase == Offering) row = offerOrPick()
-      else if (phase == Draining) row = drain()
-      else return null
-    row
+    while (!isFound)
+      if (isLeaving) isFound = leave()
+      else if (phase == ReadingLeft) isFound = readLeft()
+      else if (phase == Offering) isFound = offerOrPick()
+      else if (phase == Draining) isFound = drain()
+      else return false
+    true
   }
 
-  private def readLeft(): InternalRow =
+  private def leave(): Boolean = {
+    val leaver = core.nextLeaving()
+    isLeaving = leaver != null
+    isLeaving && alone(Side.Right, leaver)
+  }
+
+  private def readLeft(): Boolean =
     if (inputs.left.hasNext) {
-      left.read(inputs.left.next())
+      leftReader.read(inputs.left.next())
       if (isHere(Side.Left)) leftRows += 1
-      if (left.reaches && (ofLeft == null || ofLeft(left.row))) {
-        pace.leftRead(left)
-        phase = AsOfJoinIterator.Offering
-        null
-      } else alone()
+      if (leftReader.reaches && (ofLeft == null || ofLeft(leftReader.row))) {
+        pace.leftRead(leftReader)
+        phase = AsOfJoinPairs.Offering
+        false
+      } else leftAlone()
     } else {
-      phase = if (rightAloud) AsOfJoinIterator.Draining else AsOfJoinIterator.Done
-      null
+      phase = if (rightAloud) AsOfJoinPairs.Draining else AsOfJoinPairs.Done
+      false
     }
 
   /** Of the row of a side that was read last. */
   private def isHere(side: Side): Boolean = inputs(side).home eq Home.Here
 
-  private def alone(): InternalRow =
-    if (leftAloud && isHere(Side.Left)) output.alone(Side.Left, left.row) else null
+  private def alone(side: Side, row: UnsafeRow): Boolean = {
+    setAlone(side, row)
+    true
+  }
 
-  private def offerOrPick(): InternalRow =
+  private def leftAlone(): Boolean =
+    leftAloud && isHere(Side.Left) && alone(Side.Left, leftReader.row)
+
+  private def offerOrPick(): Boolean =
     if (!hasRight && !rightEnded) readRight()
-    else if (hasRight && pace.isSeen(left, right)) {
-      core.offer(right, pace.rankOf(right), right.row, inputs.right.home)
+    else if (hasRight && pace.isSeen(leftReader, rightReader)) {
+      core.offer(rightReader, pace.rankOf(rightReader), rightReader.row, inputs.right.home)
       isLeaving = rightAloud
       hasRight = false
-      null
+      false
     } else {
-      phase = AsOfJoinIterator.ReadingLeft
+      phase = AsOfJoinPairs.ReadingLeft
       picked()
     }
 
   /** A right row that is no candidate comes out alone, if those do. */
-  private def readRight(): InternalRow =
+  private def readRight(): Boolean =
     if (inputs.right.hasNext) {
-      right.read(inputs.right.next())
+      rightReader.read(inputs.right.next())
       if (isHere(Side.Right)) rightRows += 1
-      hasRight = right.reaches && (ofRight == null || ofRight(right.row))
-      if (hasRight) pace.rightRead(right)
-      if (!hasRight && rightAloud) output.alone(Side.Right, right.row) else null
+      hasRight = rightReader.reaches && (ofRight == null || ofRight(rightReader.row))
+      if (hasRight) pace.rightRead(rightReader)
+      !hasRight && rightAloud && alone(Side.Right, rightReader.row)
     } else {
       rightEnded = true
-      null
+      false
     }
 
-  private def picked(): InternalRow = {
+  private def picked(): Boolean = {
     if (core.expires) expire()
-    core.seek(left)
+    core.seek(leftReader)
     var candidate = core.candidate()
     // Invariant: the candidates before this one do not satisfy the condition.
     while (candidate != null) {
-      pair(left.row, candidate)
+      pair(leftReader.row, candidate)
       if (isWithin != null && !core.expires && !isWithin(pair)) {
         core.outOfReach()
         isLeaving = rightAloud
@@ -124,41 +131,43 @@ final class AsOfJoinIterator(
       } else if (accepts == null || accepts(pair)) return chosen(candidate)
       else candidate = core.candidate()
     }
-    alone()
+    leftAlone()
   }
 
   /** Drops what no left row reaches from here on, of all keys. */
   private def expire(): Unit = {
     var oldest = core.oldest()
     // Invariant: the right rows before the oldest are dropped.
-    while (oldest != null && !isWithin(pair(left.row, oldest))) {
+    while (oldest != null && !isWithin(pair(leftReader.row, oldest))) {
       core.dropOldest()
       isLeaving = rightAloud
       oldest = core.oldest()
     }
   }
 
-  private def chosen(candidate: UnsafeRow): InternalRow =
-    if (holds != null && !holds(pair)) alone()
+  private def chosen(candidate: UnsafeRow): Boolean =
+    if (holds != null && !holds(pair)) leftAlone()
     else {
       core.pick()
-      if (givesMatches && isHere(Side.Left)) output.matched(left.row, candidate) else null
+      val isGiven = givesMatches && isHere(Side.Left)
+      if (isGiven) set(leftReader.row, candidate)
+      isGiven
     }
 
   /** The left side has ended: what is left of the right one comes out alone. */
-  private def drain(): InternalRow =
+  private def drain(): Boolean =
     if (hasRight) {
       hasRight = false
-      if (isHere(Side.Right)) output.alone(Side.Right, right.row) else null
+      isHere(Side.Right) && alone(Side.Right, rightReader.row)
     } else if (rightEnded) {
       core.finish()
       isLeaving = true
-      phase = AsOfJoinIterator.Done
-      null
+      phase = AsOfJoinPairs.Done
+      false
     } else readRight()
 }
 
-object AsOfJoinIterator {
+object AsOfJoinPairs {
 
   // What is under way; numbers, for they are asked for once a row.
   final private val ReadingLeft = 0

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{Home, NearestCore, Pairing, Role}
@@ -15,47 +14,51 @@ import plait.{BySide, Side}
   *   reads right 10:01, left 10:04, left 10:07, right 10:09, its end: (10:04, 10:01), (10:07, 10:09)
   * }}}
   *
-  * Conventions: those of [[AsOfJoinIterator]]; both sides come upwards, by rank or by value.
+  * Conventions: those of [[AsOfJoinPairs]]; both sides come upwards, by rank or by value.
   */
-final class NearestJoinIterator(
+final class NearestJoinPairs(
     inputs: BySide[HomedRows],
     readers: BySide[SideReader],
     pace: MatchPace,
     core: NearestCore[SideReader, UnsafeRow, UnsafeRow, _],
     roles: BySide[Role],
     conditions: PairConditions[PairConditions.Test],
-    output: JoinOutput,
     release: () => Unit
-) extends JoinRows(roles, release) {
+) extends AsOfPairs(roles, release) {
   private val pair = new JoinedRow
   // Is there a row that was read and not yet given to the core?
   private val has = Array(false, false)
   private val ended = Array(false, false)
   private val counts = Array(0L, 0L)
-  private var phase = NearestJoinIterator.Reading
+  private var phase = NearestJoinPairs.Reading
 
   override def rowsIn(side: Side): Long = counts(index(side))
   override def peak: Long = core.peak
 
   private def index(side: Side): Int = if (side eq Side.Left) 0 else 1
 
-  override protected def findRow(): InternalRow = {
-    import NearestJoinIterator._
-    var row: InternalRow = null
+  override protected def find(): Boolean = {
+    import NearestJoinPairs._
+    var isFound = false
     // Invariant: what came of the rows read before has been given, but for what is resolved or leaving.
-    while (row == null)
+    while (!isFound)
       if (phase == Resolving) {
-        if (core.nextResolved()) row = resolved() else phase = Clearing
+        if (core.nextResolved()) isFound = resolved() else phase = Clearing
       } else if (phase == Clearing) {
         val leaver = if (rightAloud) core.nextLeaving() else null
-        if (leaver != null) row = output.alone(Side.Right, leaver)
-        else if (ended(0) && ended(1)) return null
+        if (leaver != null) isFound = alone(Side.Right, leaver)
+        else if (ended(0) && ended(1)) return false
         else phase = Reading
-      } else row = step()
-    row
+      } else isFound = step()
+    true
   }
 
-  private def step(): InternalRow =
+  private def alone(side: Side, row: UnsafeRow): Boolean = {
+    setAlone(side, row)
+    true
+  }
+
+  private def step(): Boolean =
     if (!has(0) && !ended(0)) read(Side.Left)
     else if (!has(1) && !ended(1)) read(Side.Right)
     else {
@@ -67,40 +70,41 @@ final class NearestJoinIterator(
         core.await(readers.left, readers.left.row, inputs.left.home)
         has(0) = false
       } else core.finish()
-      phase = NearestJoinIterator.Resolving
-      null
+      phase = NearestJoinPairs.Resolving
+      false
     }
 
   /** A row that can match nothing comes out alone, if those do. */
-  private def read(side: Side): InternalRow = {
+  private def read(side: Side): Boolean = {
     val i = index(side)
     if (inputs(side).hasNext) {
       val reader = readers(side)
       reader.read(inputs(side).next())
       if (inputs(side).home eq Home.Here) counts(i) += 1
-      val alone = if (side eq Side.Left) conditions.ofLeft else conditions.ofRight
-      has(i) = reader.reaches && alone.forall(_(reader.row))
+      val ofSide = if (side eq Side.Left) conditions.ofLeft else conditions.ofRight
+      has(i) = reader.reaches && ofSide.forall(_(reader.row))
       if (has(i)) { if (side eq Side.Left) pace.leftRead(reader) else pace.rightRead(reader) }
-      if (!has(i) && (if (i == 0) leftAloud else rightAloud)) output.alone(side, reader.row)
-      else null
+      !has(i) && (if (i == 0) leftAloud else rightAloud) && alone(side, reader.row)
     } else {
       ended(i) = true
-      null
+      false
     }
   }
 
-  private def resolved(): InternalRow = {
+  private def resolved(): Boolean = {
     val left = core.left
     val right = core.picked
-    if (core.home eq Home.Elsewhere) null
+    if (core.home eq Home.Elsewhere) false
     else if (right == null || !conditions.holds.forall(_(pair(left, right))))
-      if (leftAloud) output.alone(Side.Left, left) else null
-    else if (givesMatches) output.matched(left, right)
-    else null
+      leftAloud && alone(Side.Left, left)
+    else {
+      if (givesMatches) set(left, right)
+      givesMatches
+    }
   }
 }
 
-object NearestJoinIterator {
+object NearestJoinPairs {
 
   // What is under way; numbers, for they are asked for once a row.
   final private val Reading = 0
