@@ -49,4 +49,7 @@ private[continuous] object NameLocks {
 
   /** Of tables, by their whole names: who makes, fills or drops one does so alone. */
   val OfTables = new NameLocks
+
+  /** Of checkpoints, by their paths as they are written: one stream starts from each at a time. */
+  val OfCheckpoints = new NameLocks
 }

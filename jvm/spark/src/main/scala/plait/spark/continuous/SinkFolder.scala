@@ -41,17 +41,23 @@ final private[continuous] class SinkFolder(folder: Path, conf: Configuration) {
     *   refuses, or not, where batches have no owner and the checkpoint is not new
     */
   def owned(checkpoint: Path, unsure: => Unit)(start: => StreamingQuery): StreamingQuery = {
-    val before = StreamMetadata.read(new Path(checkpoint, "metadata"), conf).map(_.id)
+    val before = idOf(checkpoint)
     // Judged before the checkpoint is made, which is no new one then.
     if (before.isEmpty && (read.isDefined || hasBatches)) throw inUse
     if (read.isEmpty && hasBatches) unsure
-    val id = before.getOrElse(made(checkpoint))
-    val isNew = read.isEmpty && write(id)
-    if (!read.contains(id)) throw inUse
-    try start
-    catch {
+    val isMade = before.isEmpty && make(checkpoint)
+    var isNew = false
+    try {
+      val id = idOf(checkpoint).get
+      isNew = read.isEmpty && write(id)
+      if (!read.contains(id)) throw inUse
+      start
+    } catch {
       case error: Throwable =>
-        Shielded(if (isNew && !hasBatches) files.delete(owner))
+        Shielded {
+          if (isNew && !hasBatches) files.delete(owner)
+          if (isMade) unmake(checkpoint)
+        }
         throw error
     }
   }
@@ -84,20 +90,31 @@ final private[continuous] class SinkFolder(folder: Path, conf: Configuration) {
     } catch { case _: FileAlreadyExistsException => false }
   }
 
-  /** The id that Spark will find in a new checkpoint. */
-  private def made(checkpoint: Path): String = {
-    val id = UUID.randomUUID.toString
+  private def metadata(checkpoint: Path): Path = new Path(checkpoint, "metadata")
+
+  private def idOf(checkpoint: Path): Option[String] =
+    StreamMetadata.read(metadata(checkpoint), conf).map(_.id)
+
+  /** Writes the id that Spark will find in a new checkpoint; whether it was not there. */
+  private def make(checkpoint: Path): Boolean = {
     val places = CheckpointFileManager.create(checkpoint, conf)
     if (!places.exists(checkpoint)) places.mkdirs(checkpoint)
-    val metadata = new Path(checkpoint, "metadata")
     try {
-      StreamMetadata.write(StreamMetadata(id), metadata, conf)
-      id
+      StreamMetadata.write(StreamMetadata(UUID.randomUUID.toString), metadata(checkpoint), conf)
+      true
     } catch {
       // Another start of the same checkpoint was the quicker one; Spark lets one of the two run.
       case error: ConcurrentModificationException =>
-        StreamMetadata.read(metadata, conf).map(_.id).getOrElse(throw error)
+        if (idOf(checkpoint).isEmpty) throw error
+        false
     }
+  }
+
+  /** Takes the id away, if no query has begun by it. */
+  private def unmake(checkpoint: Path): Unit = {
+    val places = CheckpointFileManager.create(checkpoint, conf)
+    if (places.list(checkpoint).map(_.getPath.getName).sameElements(Seq("metadata")))
+      places.delete(metadata(checkpoint))
   }
 
   private def inUse: OperationFailed = new OperationFailed(

@@ -111,12 +111,23 @@ final class StreamStart(session: SparkSession, request: StreamRequest) {
       .queryName(request.name)
     request.checkpoint.foreach(writer.option("checkpointLocation", _))
     sink match {
-      case Sink.Nowhere => alone(session)(writer.format("noop").start())
+      case Sink.Nowhere => tidied()(alone(session)(writer.format("noop").start()))
       case Sink.Files(format, path, options) =>
         Admission.judged(sinks.checkFiles(format, path, options))
-        into(new Path(path))(alone(session)(writer.format(format).options(options).start(path)))
-      case Sink.Table(name) => intoTable(writer, name)
+        tidied(path) {
+          into(new Path(path))(alone(session)(writer.format(format).options(options).start(path)))
+        }
+      case Sink.Table(name) => tidied()(intoTable(writer, name))
     }
+  }
+
+  /** Leaves no new folders of a stream that does not start, of its checkpoint neither; one start of a checkpoint at a
+    * time, so that it does not take away what another one has found.
+    */
+  private def tidied(folders: String*)(start: => StreamingQuery): StreamingQuery = {
+    val all = (request.checkpoint ++ folders).map(new Path(_)).toSeq
+    def whole = new NewFolders(all, session.sessionState.newHadoopConf()).unless(start)
+    request.checkpoint.fold(whole)(path => NameLocks.OfCheckpoints.alone(path)(whole))
   }
 
   /** One at a time for a table: one that was not there before is this one's, and goes with it if it cannot start. */

@@ -4,7 +4,7 @@ package plait.spark.continuous
 import java.nio.channels.{FileChannel, OverlappingFileLockException}
 import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
 import java.nio.file.StandardOpenOption.{CREATE, READ, TRUNCATE_EXISTING, WRITE}
-import java.nio.file.{Files, Path}
+import java.nio.file.{DirectoryNotEmptyException, Files, Path}
 import java.util.Comparator
 
 import scala.jdk.CollectionConverters._
@@ -86,6 +86,18 @@ final private[continuous] class TableFolder(val root: Path) extends Logging {
   }
 
   def rows(table: ContinuousTable): Path = tables.resolve(table.id).resolve("rows")
+
+  /** Whether there was no folder of this table. */
+  def makeRows(table: ContinuousTable): Boolean = {
+    val isNew = !Files.exists(tables.resolve(table.id))
+    Files.createDirectories(rows(table)): Unit
+    isNew
+  }
+
+  /** Takes away what [[makeRows]] has made, unless something is in it. */
+  def deleteEmpty(table: ContinuousTable): Unit =
+    try Seq(rows(table), tables.resolve(table.id)).foreach(Files.deleteIfExists)
+    catch { case _: DirectoryNotEmptyException => }
 
   def checkpoint(table: ContinuousTable): Path = tables.resolve(table.id).resolve("checkpoint")
 

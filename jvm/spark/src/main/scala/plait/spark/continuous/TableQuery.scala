@@ -113,7 +113,7 @@ final private[continuous] class AnalysedTableQuery(
 
   private def makeTable(): Unit = {
     val rows = folder.rows(definition)
-    java.nio.file.Files.createDirectories(rows)
+    val isNew = folder.makeRows(definition)
     val parser = session.sessionState.sqlParser
     val statement = CreateTable(
       UnresolvedIdentifier(name.parts),
@@ -122,7 +122,12 @@ final private[continuous] class AnalysedTableQuery(
       spec.copy(provider = Some(provider), location = Some(rows.toUri.toString)),
       ignoreIfExists = false
     )
-    AnalysedQuery.dataFrame(session, statement): Unit
+    try AnalysedQuery.dataFrame(session, statement): Unit
+    catch {
+      case error: Throwable =>
+        Shielded(if (isNew) folder.deleteEmpty(definition))
+        throw error
+    }
   }
 
   def start(): StreamingQuery = {

@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit.SECONDS
 
 import com.fasterxml.jackson.databind.JsonNode
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -31,6 +32,19 @@ class StreamStartSuite extends SparkSuite {
 
   /** A stream over all that is there, to its end. */
   private def start(sink: String, checkpoint: String, scopes: String*): RunningStream = {
+    val stream = begun(sink, checkpoint, "append", scopes: _*)
+    val end = System.nanoTime + 60 * 1000000000L
+    while (stream.isActive && System.nanoTime < end) Thread.sleep(20)
+    assertEquals(stream.state, "finished", stream.told.toString)
+    stream
+  }
+
+  private def begun(
+      sink: String,
+      checkpoint: String,
+      mode: String,
+      scopes: String*
+  ): RunningStream = {
     Streams.open()
     val root = Json.mapper.createObjectNode()
     root.put("sql", "SELECT * FROM STREAM followed").putObject("named")
@@ -38,14 +52,10 @@ class StreamStartSuite extends SparkSuite {
     scopes.foldLeft(root.putArray("scopes"))(_.add(_))
     root.putArray("folders").add(data.toString)
     root.put("owner", "me").put("state", "").put("streams", 16).put("records", 10)
-    root.put("stack", false).put("name", "s").put("mode", "append").putNull("every")
+    root.put("stack", false).put("name", "s").put("mode", mode).putNull("every")
     root.put("checkpoint", place(checkpoint).toString)
     root.set[JsonNode]("sink", Json.mapper.readTree(sink)): Unit
-    val stream = new StreamStart(client, StreamRequest.parse(root.toString)).run()
-    val end = System.nanoTime + 60 * 1000000000L
-    while (stream.isActive && System.nanoTime < end) Thread.sleep(20)
-    assertEquals(stream.state, "finished", stream.told.toString)
-    stream
+    new StreamStart(client, StreamRequest.parse(root.toString)).run()
   }
 
   private def place(name: String): Path = data.resolve(name)
@@ -103,6 +113,22 @@ class StreamStartSuite extends SparkSuite {
     scala.util.Try(start(wrong.replace("parquet", "avro"), "failing", "stream")): Unit
     start(files("free"), "free-c", "stream")
     assertEquals(rows("free"), client.table("followed").count())
+  }
+
+  test("a start that is refused leaves no folder that was not there, and takes none that was") {
+    def refuse(sink: String, checkpoint: String): Unit =
+      intercept[AnalysisException](begun(sink, checkpoint, "complete", "stream", "admin")): Unit
+    refuse(files("deep/sink"), "deep/er/c")
+    refuse(files("around"), "around/_checkpoint")
+    refuse("""{"kind": "nowhere"}""", "nowhere-c")
+    refuse(table("unmade"), "unmade-c")
+    val left = Seq("deep", "around", "nowhere-c", "unmade-c").filter(place(_).toFile.exists)
+    assertEquals(left, Nil)
+    Seq("empty", "empty-c").foreach(folder => Files.createDirectory(place(folder)))
+    refuse(files("empty"), "empty-c")
+    for (folder <- Seq("empty", "empty-c"))
+      assertEquals(place(folder).toFile.list.toSeq, Nil, folder)
+    start(files("empty"), "empty-c", "stream"): Unit
   }
 
   test("so it is for a table that is there") {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.continuous
+
+import java.nio.file.{Files, Path}
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+
+import plait.spark.result.{Json, OperationRequest}
+import plait.spark.{RemoteStatement, SparkSuite}
+
+/** Examples: what statements of a client do to a continuous table, and what of them is refused. */
+class ContinuousTablesSuite extends SparkSuite {
+  private lazy val client = spark.asInstanceOf[SparkSession].newSession()
+  private lazy val state = Files.createTempDirectory("state").toRealPath()
+
+  override def beforeAll(): Unit = {
+    Streams.open()
+    client.sql("DROP TABLE IF EXISTS sources")
+    client.sql("CREATE TABLE sources (id INT, k INT) USING parquet")
+    client.sql("INSERT INTO sources VALUES (1, 1)")
+    val query = "SELECT id, k FROM STREAM sources"
+    answered(s"CREATE STREAMING TABLE filled_by AS $query", "stream")
+    answered(s"CREATE STREAMING TABLE parted PARTITIONED BY (k) AS $query", "stream"): Unit
+  }
+
+  override def afterAll(): Unit = {
+    Seq("filled_by", "parted").foreach(table => answered(s"DROP TABLE $table", "stream"))
+    Streams.close()
+    ContinuousTables.close()
+    client.sql("DROP TABLE sources"): Unit
+  }
+
+  private def request(sql: String, scopes: Seq[String]): OperationRequest = {
+    val root = Json.mapper.createObjectNode()
+    root.put("sql", sql).putObject("named")
+    Seq("positional", "confKeys", "folders").foreach(root.putArray(_))
+    scopes.foldLeft(root.putArray("scopes"))(_.add(_))
+    root.put("owner", "me").put("state", state.toString).put("streams", 16).put("records", 10)
+    root.put("stack", false).put("batchBytes", 1 << 20)
+    new OperationRequest(root)
+  }
+
+  private def answered(sql: String, scopes: String*): DataFrame =
+    client.withActive(RemoteStatement.answered(client, request(sql, scopes)))
+
+  private def folders: Seq[Path] =
+    state.resolve("tables").toFile.listFiles.toSeq.map(_.toPath)
+
+  test("a table that is refused leaves no folder") {
+    val before = folders
+    for (
+      wrong <- Seq(
+        "twice AS SELECT id, id FROM STREAM sources",
+        "nowhere.n AS SELECT id FROM STREAM sources",
+        "wrong PARTITIONED BY (missing) AS SELECT id FROM STREAM sources"
+      )
+    ) intercept[AnalysisException](answered(s"CREATE STREAMING TABLE $wrong", "stream")): Unit
+    assertEquals(folders, before)
+  }
+}
