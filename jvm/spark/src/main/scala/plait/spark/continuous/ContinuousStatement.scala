@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   RenameTable
 }
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.command.ExplainCommand
 
 import plait.spark.Admission
 import plait.spark.guard.{Scope, StatementGuard}
@@ -64,11 +65,16 @@ object ContinuousStatement {
 
   /** A plan is Spark's to refuse too, in words of a pipeline that is not there. */
   def refuseToExplain(plan: LogicalPlan): Unit =
-    if (plan.exists(_.isInstanceOf[CreatePipelineDataset]))
+    if (isCreation(plan))
       throw refused(
         "To explain a continuous table is not supported yet, because Spark plans a streaming query when it runs: look at " +
           "its progress, which has what each join did."
       )
+
+  private def isCreation(plan: LogicalPlan): Boolean = plan.exists {
+    case explain: ExplainCommand => isCreation(explain.logicalPlan)
+    case other => other.isInstanceOf[CreatePipelineDataset]
+  }
 
   def creation(
       session: SparkSession,
@@ -84,6 +90,10 @@ object ContinuousStatement {
         "A streaming table without a query would be filled by flows, which are not supported yet, because there is " +
           "no pipeline here: say CREATE STREAMING TABLE ... AS SELECT ...."
       )
+    case explain: ExplainCommand if isCreation(explain) =>
+      Admission.judged(StatementGuard.check(session, explain, Admission.grantOf(request)))
+      refuseToExplain(explain)
+      None
     case _ => None
   }
 

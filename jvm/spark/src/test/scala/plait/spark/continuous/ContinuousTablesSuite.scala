@@ -6,7 +6,7 @@ import java.nio.file.{Files, Path}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 
-import plait.spark.result.{Json, OperationRequest}
+import plait.spark.result.{Json, OperationFailed, OperationRequest}
 import plait.spark.{RemoteStatement, SparkSuite}
 
 /** Examples: what statements of a client do to a continuous table, and what of them is refused. */
@@ -44,6 +44,9 @@ class ContinuousTablesSuite extends SparkSuite {
   private def answered(sql: String, scopes: String*): DataFrame =
     client.withActive(RemoteStatement.answered(client, request(sql, scopes)))
 
+  private def refused(sql: String, scopes: String*): OperationFailed =
+    intercept[OperationFailed](answered(sql, scopes: _*))
+
   private def folders: Seq[Path] =
     state.resolve("tables").toFile.listFiles.toSeq.map(_.toPath)
 
@@ -57,5 +60,16 @@ class ContinuousTablesSuite extends SparkSuite {
       )
     ) intercept[AnalysisException](answered(s"CREATE STREAMING TABLE $wrong", "stream")): Unit
     assertEquals(folders, before)
+  }
+
+  test("EXPLAIN of a table to be made is refused in our words, and its making to who may not") {
+    val explain = "EXPLAIN CREATE STREAMING TABLE n AS SELECT id FROM STREAM sources"
+    val why = refused(explain, "stream")
+    assertEquals(why.code, "NOT_CONTINUOUS")
+    assert(why.sentence.startsWith("To explain a continuous table is not supported yet"))
+    assertEquals(refused(explain, "read").code, "SCOPE_NOT_GRANTED")
+    val asked = request(explain, Seq("stream"))
+    val told = intercept[OperationFailed](RemoteStatement.explained(client, asked))
+    assertEquals(told.code, "NOT_CONTINUOUS")
   }
 }
