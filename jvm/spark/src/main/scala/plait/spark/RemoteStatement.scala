@@ -12,7 +12,7 @@ import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution, SimpleMode}
 import org.apache.spark.sql.plait.{AnalysedQuery, ArrowShape}
 
-import plait.spark.continuous.{ContinuousStatement, FilledTables}
+import plait.spark.continuous.{ContinuousStatement, FilledTables, StreamStart}
 import plait.spark.guard.StatementGuard
 import plait.spark.result.{Json, OperationRequest}
 import plait.spark.sql.ClauseParameters
@@ -44,6 +44,7 @@ private[spark] object RemoteStatement {
         session.emptyDataFrame
       case None =>
         val plan = Admission.judged(StatementGuard.admit(session, parsed, grant))
+        StreamStart.refuseToRun(plan)
         AnalysedQuery.dataFrame(session, plan)
     }
   }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.connector.catalog.TableCatalog
+import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand
 import org.apache.spark.sql.plait.AnalysedQuery
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 
@@ -222,6 +223,19 @@ object StreamStart {
     "The query reads no stream: write STREAM t for a table t whose new rows it is to follow, or run it by Execute.",
     None
   )
+
+  /** A query over streams is started, and not run; of a view over them it is only the making that runs. */
+  def refuseToRun(plan: LogicalPlan): Unit = {
+    val made = plan.collect { case create: CreateDataSourceTableAsSelectCommand => create.query }
+    if ((plan +: made).exists(_.isStreaming))
+      throw new OperationFailed(
+        "statement",
+        "STREAM_QUERY",
+        "The statement reads a stream, whose rows have no end, so it cannot be run: start its query by StartStream " +
+          "(client.start_stream, or plait streams start), or make a table that it fills by CREATE STREAMING TABLE ... AS.",
+        None
+      )
+  }
 
   private[continuous] def quoted(name: TableName): String =
     name.parts.map(part => s"`${part.replace("`", "``")}`").mkString(".")

@@ -72,4 +72,21 @@ class ContinuousTablesSuite extends SparkSuite {
     val told = intercept[OperationFailed](RemoteStatement.explained(client, asked))
     assertEquals(told.code, "NOT_CONTINUOUS")
   }
+
+  test("a query over a stream is no statement to run, and a view of one is") {
+    answered("CREATE TEMPORARY VIEW followed_by AS SELECT id FROM STREAM sources", "stream")
+    for (
+      statement <- Seq(
+        "SELECT * FROM STREAM sources",
+        "SELECT count(*) FROM followed_by",
+        "INSERT INTO sources SELECT id, id FROM followed_by",
+        "CREATE TABLE n USING parquet AS SELECT id FROM followed_by"
+      )
+    ) {
+      val why = refused(statement, "stream", "admin")
+      assertEquals(why.code, "STREAM_QUERY", statement)
+      for (way <- Seq("StartStream", "start_stream", "streams start", "CREATE STREAMING TABLE"))
+        assert(why.sentence.contains(way), why.sentence)
+    }
+  }
 }
