@@ -12,11 +12,16 @@ import org.apache.spark.sql.catalyst.analysis.{
 import org.apache.spark.sql.catalyst.plans.logical.{
   CreatePipelineDataset,
   CreatePipelineDatasetAsSelect,
+  DeleteFromTable,
   DropNamespace,
   DropTable,
   InsertIntoStatement,
   LogicalPlan,
-  RenameTable
+  MergeIntoTable,
+  RenameTable,
+  SubqueryAlias,
+  UnresolvedInsert,
+  UpdateTable
 }
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.command.ExplainCommand
@@ -30,7 +35,7 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   * CREATE STREAMING TABLE n AS SELECT ...         the query starts, and n fills
   * CREATE MATERIALIZED VIEW n AS SELECT ...       the same, over streams
   * DROP TABLE n                                   the query ends; rows, checkpoint and table go
-  * INSERT INTO n, ALTER TABLE n, ...              refused: the query alone writes to n
+  * INSERT INTO n, DELETE FROM n, ALTER TABLE n    refused: the query alone writes to n
   * DROP DATABASE d                                refused, while n is in d
   * }}}
   *
@@ -117,6 +122,10 @@ object ContinuousStatement {
   /** The tables that a statement would change. */
   private def targets(parsed: LogicalPlan): Seq[Seq[String]] = parsed.collect {
     case insert: InsertIntoStatement => named(insert.table)
+    case insert: UnresolvedInsert => named(insert.table)
+    case delete: DeleteFromTable => named(delete.table)
+    case update: UpdateTable => named(update.table)
+    case merge: MergeIntoTable => named(merge.targetTable)
     case rename: RenameTable => named(rename.child)
     case table: UnresolvedTable => Some(table.multipartIdentifier)
     case name: UnresolvedIdentifier if !name.allowTemp => Some(name.nameParts)
@@ -126,6 +135,7 @@ object ContinuousStatement {
     case relation: UnresolvedRelation => Some(relation.multipartIdentifier)
     case target: UnresolvedInsertTarget => Some(target.multipartIdentifier)
     case table: UnresolvedTableOrView => Some(table.multipartIdentifier)
+    case alias: SubqueryAlias => named(alias.child)
     case _ => None
   }
 

@@ -3,11 +3,13 @@ package plait.spark.guard
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.analysis.ParameterizedQuery
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.objects.{Invoke, StaticInvoke}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan, ParsedStatement}
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.apache.spark.sql.connector.catalog.functions.BoundFunction
+import org.apache.spark.sql.execution.command.DropTableCommand
 import org.apache.spark.sql.types.ObjectType
 
 /** Only listed classes: of plans, each for a scope, and of expressions.
@@ -36,7 +38,7 @@ final private[guard] class NodeRule(grant: Grant) extends Rule {
   private def checkPlan(plan: LogicalPlan, at: Origin): Unit =
     AllowList.nodes.get(plan.getClass.getName) match {
       case None => refuseNode(plan, at)
-      case Some(scope) => NodeRule.need(scope, NodeRule.words(plan), grant, at)
+      case Some(scope) => NodeRule.need(scope, NodeRule.statement(plan, scope), grant, at)
     }
 
   private def checkExpression(expression: Expression, at: Origin): Unit =
@@ -88,15 +90,40 @@ private[guard] object NodeRule {
       )
     }
 
+  /** What needs the scope: the statement that a plan is, or the query that it is a part of. */
+  private def statement(plan: LogicalPlan, scope: Scope): String = plan match {
+    case drop: DropTableCommand if drop.isView => "DROP VIEW"
+    case bound: ParameterizedQuery => statement(bound.child, scope)
+    case _: Command | _: ParsedStatement => words(plan)
+    case _ if scope == Scope.Read => "A query"
+    case _ if scope == Scope.Stream => "A query over a stream"
+    case _ => words(plan)
+  }
+
   /** `AddJarsCommand` as `ADD JARS`. */
-  def words(node: TreeNode[_]): String =
-    node.getClass.getSimpleName
-      .stripSuffix("$")
-      .stripPrefix("Unresolved")
-      .stripSuffix("Command")
-      .stripSuffix("Statement")
-      .replaceAll("(?<=[a-z])(?=[A-Z])", " ")
-      .toUpperCase(Locale.ROOT)
+  def words(node: TreeNode[_]): String = {
+    val name = node.getClass.getSimpleName
+    Otherwise.getOrElse(
+      name,
+      name
+        .stripSuffix("$")
+        .stripPrefix("Unresolved")
+        .stripSuffix("Command")
+        .stripSuffix("Statement")
+        .replaceAll("(?<=[a-z])(?=[A-Z])", " ")
+        .toUpperCase(Locale.ROOT)
+    )
+  }
+
+  /** Statements whose classes Spark calls otherwise. */
+  private val Otherwise = Map(
+    "CreateSQLFunctionCommand" -> "CREATE FUNCTION",
+    "CreateUserDefinedFunction" -> "CREATE FUNCTION",
+    "DescribeRelation" -> "DESCRIBE TABLE",
+    "DescribeRelationJsonCommand" -> "DESCRIBE TABLE",
+    "SetCatalogAndNamespace" -> "USE",
+    "ShowTablesExtended" -> "SHOW TABLE EXTENDED"
+  )
 
   private def serverFiles(what: String) = StatementRefused.Statement ->
     s"$what reaches for files and code of the server. The server's operator adds them when it is started."

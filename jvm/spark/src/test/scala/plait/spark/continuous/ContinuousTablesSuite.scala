@@ -89,4 +89,21 @@ class ContinuousTablesSuite extends SparkSuite {
         assert(why.sentence.contains(way), why.sentence)
     }
   }
+
+  test("nobody else writes to the table") {
+    for (
+      statement <- Seq(
+        "INSERT INTO filled_by VALUES (1, 2)",
+        "INSERT INTO filled_by BY NAME SELECT 1 AS id, 2 AS k",
+        "INSERT INTO filled_by REPLACE WHERE id = 1 SELECT 1, 2",
+        "INSERT INTO filled_by AS f REPLACE ON f.id = s.id (SELECT 1 AS id, 2 AS k) AS s",
+        "DELETE FROM filled_by",
+        "DELETE FROM default.filled_by AS f WHERE f.id = 1",
+        "UPDATE filled_by AS f SET k = 1",
+        "MERGE INTO filled_by f USING sources s ON f.id = s.id WHEN MATCHED THEN DELETE",
+        "TRUNCATE TABLE filled_by",
+        "ALTER TABLE filled_by SET TBLPROPERTIES ('a' = 'b')"
+      )
+    ) assertEquals(refused(statement, "admin").code, "CONTINUOUS_TABLE", statement)
+  }
 }

@@ -86,6 +86,29 @@ class AdmissionSuite extends GuardSuite {
     assert(scope.sentence.startsWith("CLEAR CACHE needs the scope admin"), scope.sentence)
   }
 
+  test("of a scope that is missing, the statement is named that needs it") {
+    run("CREATE TABLE named (a INT) USING parquet")
+    run("CREATE VIEW viewed AS SELECT 1 AS a")
+    def needs(statement: String, grant: Grant): String =
+      intercept[StatementRefused](admit(statement, grant)).sentence.takeWhile(_ != ',')
+    try {
+      for (query <- Seq("SELECT 1", "VALUES (1)", "WITH x AS (SELECT 1) TABLE x"))
+        assertEquals(needs(query, grant()), "A query needs the scope read")
+      assertEquals(needs("USE default", grant()), "USE needs the scope read")
+      val stream = "SELECT a FROM STREAM named"
+      assertEquals(needs(stream, reader), "A query over a stream needs the scope stream")
+      for (
+        (statement, words) <- Seq(
+          "DROP VIEW viewed" -> "DROP VIEW",
+          "DROP TABLE named" -> "DROP TABLE",
+          "CREATE FUNCTION n() RETURNS INT RETURN 1" -> "CREATE FUNCTION",
+          "INSERT INTO named VALUES (1)" -> "INSERT INTO",
+          "CREATE TABLE n (a INT) USING parquet" -> "CREATE TABLE"
+        )
+      ) assertEquals(needs(statement, reader), s"$words needs the scope admin")
+    } finally Seq("DROP VIEW viewed", "DROP TABLE named").foreach(run)
+  }
+
   test("the statements of the parser's tests pass the first look, but for these") {
     val refused = table("""
       PATH_NOT_ALLOWED       CREATE DATABASE IF NOT EXISTS d COMMENT 'x' LOCATION '/d' WITH DBPROPERTIES (a = 'b')
