@@ -13,18 +13,25 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   CreatePipelineDataset,
   CreatePipelineDatasetAsSelect,
   DeleteFromTable,
+  DescribeRelation,
+  DescribeTablePartition,
   DropNamespace,
   DropTable,
   InsertIntoStatement,
   LogicalPlan,
   MergeIntoTable,
   RenameTable,
+  ShowCreateTable,
+  ShowPartitions,
+  ShowTablePartition,
+  ShowTablesExtended,
   SubqueryAlias,
   UnresolvedInsert,
   UpdateTable
 }
+import org.apache.spark.sql.catalyst.util.StringUtils
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.command.ExplainCommand
+import org.apache.spark.sql.execution.command.{DescribeRelationJsonCommand, ExplainCommand}
 
 import plait.spark.Admission
 import plait.spark.guard.{Scope, StatementGuard}
@@ -37,6 +44,7 @@ import plait.spark.result.{OperationFailed, OperationRequest}
   * DROP TABLE n                                   the query ends; rows, checkpoint and table go
   * INSERT INTO n, DELETE FROM n, ALTER TABLE n    refused: the query alone writes to n
   * DROP DATABASE d                                refused, while n is in d
+  * SHOW CREATE TABLE n, DESCRIBE EXTENDED n       Admin: they tell of the server's folder
   * }}}
   *
   *   1. To make one needs the scope Stream. To drop one needs Stream if the caller has made it, else Admin.
@@ -62,6 +70,7 @@ object ContinuousStatement {
           tables.refuseDropAround(TableName.of(session, named.multipartIdentifier :+ "any"))
           None
         case other =>
+          refuseToShow(session, request, tables, other)
           targets(other).foreach(parts => tables.refuseTarget(TableName.of(session, parts)))
           None
       }
@@ -120,7 +129,12 @@ object ContinuousStatement {
   }
 
   /** The tables that a statement would change. */
-  private def targets(parsed: LogicalPlan): Seq[Seq[String]] = parsed.collect {
+  private def targets(parsed: LogicalPlan): Seq[Seq[String]] = parsed match {
+    case _: ShowPartitions | _: ShowTablePartition => Nil
+    case other => written(other)
+  }
+
+  private def written(parsed: LogicalPlan): Seq[Seq[String]] = parsed.collect {
     case insert: InsertIntoStatement => named(insert.table)
     case insert: UnresolvedInsert => named(insert.table)
     case delete: DeleteFromTable => named(delete.table)
@@ -131,9 +145,50 @@ object ContinuousStatement {
     case name: UnresolvedIdentifier if !name.allowTemp => Some(name.nameParts)
   }.flatten
 
+  /** Leaves what tells of the server's folder to Admin. */
+  private def refuseToShow(
+      session: SparkSession,
+      request: OperationRequest,
+      tables: ContinuousTables,
+      parsed: LogicalPlan
+  ): Unit = {
+    val grant = Admission.grantOf(request)
+    def one(words: String, target: LogicalPlan): Option[(String, ContinuousTable)] = for {
+      parts <- named(target) if !session.sessionState.catalog.isTempView(parts)
+      table <- tables.find(TableName.of(session, parts))
+    } yield words -> table
+    val shown = parsed match {
+      case show: ShowCreateTable => one("SHOW CREATE TABLE", show.child)
+      case describe: DescribeRelation if describe.isExtended =>
+        one("DESCRIBE EXTENDED", describe.relation)
+      case describe: DescribeTablePartition if describe.isExtended =>
+        one("DESCRIBE EXTENDED", describe.table)
+      case describe: DescribeRelationJsonCommand => one("DESCRIBE ... AS JSON", describe.child)
+      case show: ShowTablePartition => one("SHOW TABLE EXTENDED", show.table)
+      case show: ShowTablesExtended =>
+        tables
+          .beside(TableName.of(session, namespace(show.namespace) :+ "any"))
+          .find(table => StringUtils.filterPattern(Seq(table.name.name), show.pattern).nonEmpty)
+          .map("SHOW TABLE EXTENDED" -> _)
+      case _ => None
+    }
+    shown.foreach { case (words, table) =>
+      val what =
+        s"$words of ${table.table}, a continuous table, which tells where the server keeps its rows,"
+      Admission.judged(StatementGuard.need(Scope.Admin, what, grant))
+    }
+  }
+
+  /** Of no name it is the session's current one. */
+  private def namespace(plan: LogicalPlan): Seq[String] = plan match {
+    case named: UnresolvedNamespace => named.multipartIdentifier
+    case _ => Nil
+  }
+
   private def named(target: LogicalPlan): Option[Seq[String]] = target match {
     case relation: UnresolvedRelation => Some(relation.multipartIdentifier)
     case target: UnresolvedInsertTarget => Some(target.multipartIdentifier)
+    case table: UnresolvedTable => Some(table.multipartIdentifier)
     case table: UnresolvedTableOrView => Some(table.multipartIdentifier)
     case alias: SubqueryAlias => named(alias.child)
     case _ => None

@@ -51,6 +51,10 @@ final class ContinuousTables(folder: TableFolder) {
 
   def find(name: TableName): Option[ContinuousTable] = synchronized(known.get(name.dotted))
 
+  /** Those in the database of a table, or in one that is in it. */
+  def beside(name: TableName): Seq[ContinuousTable] =
+    synchronized(known.values.filter(_.name.isBeside(name)).toSeq)
+
   /** Refuses what would write to a table beside its query. */
   def refuseTarget(name: TableName): Unit = if (find(name).isDefined)
     throw new OperationFailed(
@@ -62,7 +66,7 @@ final class ContinuousTables(folder: TableFolder) {
 
   /** Refuses to let the database of a table go with tables of ours in it. */
   def refuseDropAround(name: TableName): Unit =
-    synchronized(known.values.find(_.name.isBeside(name))).foreach { table =>
+    beside(name).headOption.foreach { table =>
       throw new OperationFailed(
         "statement",
         "CONTINUOUS_TABLE",

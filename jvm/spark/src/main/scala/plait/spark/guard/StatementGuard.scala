@@ -4,7 +4,7 @@ package plait.spark.guard
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.trees.TreeNode
+import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.command.{DescribeQueryCommand, ExplainCommand}
 import org.apache.spark.sql.plait.StatementReading
@@ -95,6 +95,10 @@ object StatementGuard {
   /** Refuses a plan that holds what the grant does not allow. */
   def check(session: SparkSession, plan: LogicalPlan, grant: Grant): Unit =
     session.withActive(new Rules(session, grant).checkAll(plan))
+
+  /** Refuses what the grant has not the scope for. */
+  def need(scope: Scope, what: String, grant: Grant): Unit =
+    NodeRule.need(scope, what, grant, new Origin())
 
   /** EXPLAIN and DESCRIBE QUERY analyse what they hold only when they run. */
   private def checkHeld(session: SparkSession, plan: LogicalPlan, grant: Grant): Unit = plan match {

@@ -106,4 +106,43 @@ class ContinuousTablesSuite extends SparkSuite {
       )
     ) assertEquals(refused(statement, "admin").code, "CONTINUOUS_TABLE", statement)
   }
+
+  test("where the server keeps the rows is told to an admin alone") {
+    val place = state.getFileName.toString
+    def told(statement: String, scopes: String*): String =
+      answered(statement, scopes: _*).collect().mkString
+    for (
+      statement <- Seq(
+        "SHOW CREATE TABLE filled_by",
+        "DESCRIBE EXTENDED filled_by",
+        "DESCRIBE TABLE EXTENDED spark_catalog.default.filled_by AS JSON",
+        "DESCRIBE FORMATTED IDENTIFIER('filled_by')",
+        "DESCRIBE EXTENDED parted PARTITION (k = 1)",
+        "SHOW TABLE EXTENDED LIKE 'fill*'",
+        "SHOW TABLE EXTENDED IN spark_catalog.default LIKE '*'",
+        "SHOW TABLE EXTENDED LIKE 'parted' PARTITION (k = 1)"
+      )
+    ) {
+      val why = refused(statement, "read", "stream")
+      assertEquals(why.code, "SCOPE_NOT_GRANTED", statement)
+      assert(why.sentence.contains("needs the scope admin"), why.sentence)
+      // The catalog has no partitions of a table that a stream fills.
+      if (!statement.contains("PARTITION ("))
+        assert(told(statement, "admin").contains(place), statement)
+    }
+    for (
+      statement <- Seq(
+        "DESCRIBE filled_by",
+        "DESCRIBE EXTENDED filled_by id",
+        "SHOW TABLES LIKE 'fill*'",
+        "SHOW PARTITIONS parted",
+        "SHOW TBLPROPERTIES filled_by",
+        "SHOW TABLE EXTENDED LIKE 'sources'",
+        "SHOW CREATE TABLE sources"
+      )
+    ) assert(!told(statement, "read").contains(place), statement)
+    answered("CREATE TEMPORARY VIEW filled_by AS SELECT 1 AS a", "read")
+    try assert(told("DESCRIBE EXTENDED filled_by", "read").contains("a"))
+    finally answered("DROP VIEW filled_by", "read"): Unit
+  }
 }
