@@ -28,8 +28,8 @@ object WhyNot {
   final case class NoComparison()
       extends WhyNot(
         "NO_COMPARISON",
-        "the condition has no comparison (<, <=, >, >=, =) between the sides of values whose order is " +
-          "known: numbers, times, intervals, strings of the binary collation"
+        "the condition has no comparison (<, <=, >, >=, or an = beside those that the sides are hashed by) between " +
+          "the sides of values whose order is known: numbers, times, intervals, strings of the binary collation"
       )
 
   final case class HintedOtherwise(hint: String)

@@ -27,6 +27,8 @@ class ExplanationSuite extends SparkSuite {
     val found = explained("")
     assertEquals(found.sides.map(_.whyNot.map(_.code)), Seq.fill(2)(Some("NO_COMPARISON")))
     assert(found.toString.contains("left to Spark: the condition has no comparison"))
+    // The = that there is, the rows are dealt by.
+    assert(found.toString.contains("or an = beside those that the sides are hashed by"))
   }
 
   test("the rows as JSON leave out what they do not have") {
