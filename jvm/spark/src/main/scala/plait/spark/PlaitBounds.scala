@@ -11,7 +11,13 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  Expression,
+  LambdaFunction,
+  PlanExpression,
+  UnresolvedNamedLambdaVariable
+}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.classic.SparkSession
@@ -181,8 +187,12 @@ object PlaitBounds {
     new PlainValue(dataType, DateTimeUtils.getZoneId(zone))
   }
 
-  private def parsed(session: SparkSession, asked: JsonNode): Expression =
-    session.sessionState.sqlParser.parseExpression(asked.get("condition").asText)
+  private def parsed(session: SparkSession, asked: JsonNode): Expression = {
+    val condition = session.sessionState.sqlParser.parseExpression(asked.get("condition").asText)
+    if (condition.exists(_.isInstanceOf[PlanExpression[_]]))
+      throw new ConditionError("A condition has no subqueries here.")
+    condition
+  }
 
   /** The names of a condition, each as it is written first: in what is given, or in the condition. */
   final private class Names(conf: SQLConf, condition: Expression, first: Seq[String]) {
@@ -191,7 +201,7 @@ object PlaitBounds {
     private def same(name: String, parts: Seq[String]) =
       conf.resolver(name, parts.mkString("."))
 
-    private val written = condition.collect { case UnresolvedAttribute(parts) => parts }
+    private val written = free(condition, Nil)
     first.foreach { name =>
       val parts = written.find(same(name, _)).getOrElse {
         val named = written.map(_.mkString(".")).distinct
@@ -204,6 +214,15 @@ object PlaitBounds {
     }
     written.foreach { parts =>
       if (!found.keys.exists(same(_, parts))) found += parts.mkString(".") -> parts
+    }
+
+    /** In `exists(c, z -> z > a)` these are c and a; all names in the body are of one kind to Spark's parser. */
+    private def free(e: Expression, bound: Seq[String]): Seq[Seq[String]] = e match {
+      case UnresolvedAttribute(parts) => Seq(parts)
+      case UnresolvedNamedLambdaVariable(parts) =>
+        if (bound.exists(conf.resolver(_, parts.head))) Nil else Seq(parts)
+      case LambdaFunction(body, arguments, _) => free(body, bound ++ arguments.map(_.name))
+      case other => other.children.flatMap(free(_, bound))
     }
 
     def all: Seq[String] = found.keys.toSeq

@@ -44,8 +44,6 @@ final class TypedCondition(
   }
 
   private def resolved: Expression = {
-    if (parsed.exists(_.isInstanceOf[PlanExpression[_]]))
-      throw new ConditionError("A condition has no subqueries here.")
     val plan = Filter(parsed, LocalRelation(columns))
     val analyzed = session.sessionState.executePlan(plan).analyzed
     val condition = analyzed
