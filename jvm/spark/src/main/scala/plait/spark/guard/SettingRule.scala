@@ -49,12 +49,16 @@ final private[guard] class SettingRule(grant: Grant) extends Rule {
     grant.confKeys.filter(_.endsWith(".*")).exists(p => key.startsWith(p.dropRight(1)))
 
   private def refuseAll(what: String, at: Origin): Nothing =
-    refuse(StatementRefused.Conf, s"$what. Name one of ${shown(grant.confKeys)}.", at)
+    refuse(StatementRefused.Conf, s"$what. A client may name ${shown(grant.confKeys)}.", at)
 
   private def shown(keys: Seq[String]): String =
     if (keys.isEmpty) "none"
-    else if (keys.sizeIs <= 8) keys.mkString(", ")
-    else keys.take(8).mkString("", ", ", s" and ${keys.size - 8} more")
+    else if (!Grant.HarmlessConfKeys.forall(keys.contains)) keys.mkString(", ")
+    else {
+      val more = keys.diff(Grant.HarmlessConfKeys)
+      val here = if (more.isEmpty) "" else more.mkString("; and of this server ", ", ", "")
+      "what docs/endpoint.md lists under Settings, as spark.sql.session.timeZone and spark.sql.shuffle.partitions" + here
+    }
 }
 
 private[guard] object SettingRule {

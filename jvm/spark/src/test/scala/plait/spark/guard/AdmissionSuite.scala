@@ -109,6 +109,26 @@ class AdmissionSuite extends GuardSuite {
     } finally Seq("DROP VIEW viewed", "DROP TABLE named").foreach(run)
   }
 
+  test("a setting that is refused is answered with where those are that are not") {
+    def sentence(statement: String, grant: Grant): String =
+      intercept[StatementRefused](admit(statement, grant)).sentence
+    val listed = "docs/endpoint.md lists under Settings"
+    for (statement <- Seq("SET x.y = 1", "SET", "RESET"))
+      assert(sentence(statement, reader).contains(listed), sentence(statement, reader))
+    val more = reader.copy(confKeys = reader.confKeys :+ "spark.mine.*")
+    assert(sentence("SET x.y = 1", more).endsWith("; and of this server spark.mine.*."))
+    val few = reader.copy(confKeys = Seq("spark.a", "spark.b"))
+    assert(sentence("SET x.y = 1", few).endsWith("spark.a, spark.b."))
+  }
+
+  test("docs/endpoint.md lists all settings that every client may set") {
+    val here = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent)
+    val docs = Files.readString(here.map(_.resolve("docs/endpoint.md")).find(Files.exists(_)).get)
+    val told = docs.split("\n## ").find(_.startsWith("Settings\n")).get
+    val keys = "`(spark[^`]*)`".r.findAllMatchIn(told).map(_.group(1)).toSeq
+    assertEquals(keys.sorted, Grant.HarmlessConfKeys.sorted)
+  }
+
   test("the statements of the parser's tests pass the first look, but for these") {
     val refused = table("""
       PATH_NOT_ALLOWED       CREATE DATABASE IF NOT EXISTS d COMMENT 'x' LOCATION '/d' WITH DBPROPERTIES (a = 'b')
