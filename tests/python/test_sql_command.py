@@ -110,6 +110,29 @@ def test_a_table_is_no_wider_than_the_terminal() -> None:
     assert max(map(len, lines)) == 40
 
 
+WIDE = {"n": [1] * 1000 + [123456789], "t": ["a"] * 1000 + ["x" * 30], "u": ["b"] * 1001}
+
+
+def test_where_there_is_no_terminal_nothing_is_cut_however_late_it_comes() -> None:
+    lines = Written().of(given(**WIDE), "table")
+    assert lines[1001:1003] == ["1  a  b", f"123456789  {'x' * 30}  b"]
+
+
+def test_on_a_terminal_a_late_value_takes_what_room_there_is_and_a_number_all_it_needs() -> None:
+    lines = Written(Out(io.BytesIO(), 20)).of(given(**WIDE), "table")
+    assert lines[1002] == "123456789  xxxxx…  b"
+    numbers = given(n=[1] * 1000 + [123456789])
+    assert Written(Out(io.BytesIO(), 4)).of(numbers, "table")[1002] == "123456789"
+
+
+def test_a_number_is_not_cut_where_a_text_beside_it_can_be() -> None:
+    result = given(n=[1234567890123], t=["x" * 30])
+    assert Written(Out(io.BytesIO(), 24)).of(result, "table")[2] == "1234567890123  xxxxxxxx…"
+    result = given(t=["x" * 9], n=[1234567890123])
+    lines = Written(Out(io.BytesIO(), 14)).of(result, "table")
+    assert lines[-1] == "(1 row, 1 more column: other formats have all)"
+
+
 def test_columns_without_room_are_counted() -> None:
     names = {f"column{number}": ["x" * 9] for number in range(9)}
     lines = Written(Out(io.BytesIO(), 20)).of(given(**names), "table")

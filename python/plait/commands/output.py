@@ -2,7 +2,8 @@
 """Results written as they come: as a table for people, as CSV, as JSON, as an Arrow stream.
 
 1. A table fits the terminal's width: long values are cut, columns that have no room are counted.
-   The first rows decide how wide the columns are.
+   The first rows decide how wide the columns are; a wider value after them takes what room there
+   is. Numbers are never cut, and nothing is where there is no terminal.
 2. CSV is that of RFC 4180 with the names in the first line; NULL is nothing, an empty text ``""``.
 3. JSON is one object a line, with every column in it.
 4. Nothing but a table's first rows is held; a result without columns writes nothing.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -53,13 +55,14 @@ def table(result: Result, out: Out) -> int:
     first = list(itertools.islice(rows, LOOKED_AT))
     names = [written(name, pa.string()) for name in schema.names]
     wanted = [max(map(width, column)) for column in zip(names, *first, strict=True)]
-    widths = fitting(wanted, out.columns)
     is_number = [_is_number(field.type) for field in schema]
+    least = [_widest(first, n) if is_number[n] else NARROW for n in range(len(names))]
+    widths = fitting(wanted, out.columns, least)
     out.line(_line(names, widths, [False] * len(names)))
     out.line("  ".join("-" * columns for columns in widths))
     count = 0
     for row in itertools.chain(first, rows):
-        out.line(_line(row, widths, is_number))
+        out.line(_line(row, _grown(row, widths, is_number, out.columns), is_number))
         count += 1
     hidden = len(names) - len(widths)
     more = f", {hidden} more {_of(hidden, 'column')}: other formats have all" if hidden else ""
@@ -67,22 +70,26 @@ def table(result: Result, out: Out) -> int:
     return count
 
 
-def fitting(wanted: list[int], columns: int | None) -> list[int]:
+def fitting(wanted: list[int], columns: int | None, least: list[int] | None = None) -> list[int]:
     """Choose the widths of a table's columns, two spaces apart; the last may have no room.
+
+    None is narrower than ``least``; only one that stands alone may be wider than the terminal.
 
     >>> fitting([4, 30, 50], 60), fitting([4, 30, 50], None), fitting([9] * 5, 20)
     ([4, 26, 26], [4, 30, 50], [9, 9])
+    >>> fitting([30, 20], 40, [6, 20])
+    [18, 20]
     """
     if columns is None:
         return wanted
-    least = [min(want, NARROW) for want in wanted]
+    least = list(map(min, wanted, least or [NARROW] * len(wanted)))
     shown = list(wanted)
     while len(shown) > 1 and sum(least[: len(shown)]) + 2 * (len(shown) - 1) > columns:
         shown.pop()
     room = max(1, columns - 2 * (len(shown) - 1))
-    shown = [min(each, room) for each in shown]
-    while sum(shown) > room:
-        shown[shown.index(max(shown))] -= 1
+    shown = [max(low, min(each, room)) for low, each in zip(least, shown)]  # noqa: B905
+    while sum(shown) > room and (can := [n for n, each in enumerate(shown) if each > least[n]]):
+        shown[max(can, key=shown.__getitem__)] -= 1
     return shown
 
 
@@ -157,6 +164,26 @@ def _texts(result: Result) -> Iterator[list[str]]:
     for batch in result.batches():
         for row in values_of(batch):
             yield list(map(written, row, kinds))
+
+
+def _widest(rows: list[list[str]], column: int) -> int:
+    return max((width(row[column]) for row in rows), default=1)
+
+
+def _grown(
+    row: list[str], widths: list[int], is_number: list[bool], columns: int | None
+) -> list[int]:
+    """Give the widths in one row: a value may be wider than all those that were looked at."""
+    wanted = list(map(width, row[: len(widths)]))
+    if not any(map(operator.gt, wanted, widths)):
+        return widths
+    grown = [max(pair) if n else pair[0] for *pair, n in zip(widths, wanted, is_number)]  # noqa: B905
+    room = sum(wanted) if columns is None else columns - sum(grown) - 2 * (len(grown) - 1)
+    for n, want in enumerate(wanted):
+        more = max(0, min(want - grown[n], room))
+        grown[n] += more
+        room -= more
+    return grown
 
 
 def _line(texts: list[str], widths: list[int], is_number: list[bool]) -> str:
