@@ -127,14 +127,15 @@ def _configured_jars(builder: SparkSession.Builder, jar: Path) -> str:
                 f"PYSPARK_SUBMIT_ARGS sets --jars, which a builder cannot change: add {jar} there."
             )
         return jars
-    return _default_jars()
+    return default("spark.jars")
 
 
-def _default_jars() -> str:
+def default(key: str) -> str:
+    """Return what spark-defaults.conf says of a setting, "" if nothing."""
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
     defaults = Path(folder) / "spark-defaults.conf"
     text = defaults.read_text() if defaults.is_file() else ""
-    found = re.findall(r"^\s*spark\.jars[\s=:]+(\S+)", text, re.MULTILINE)
+    found = re.findall(rf"^\s*{re.escape(key)}[\s=:]+(\S+)", text, re.MULTILINE)
     return str(found[-1]) if found else ""

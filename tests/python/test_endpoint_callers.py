@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.python.endpoint import Start, endpoints
 
 from plait._proto import plait_pb2
 from plait.client import PlaitError, RemoteError, Tls
-from plait.server import config
+from plait.server import app, config
 from plait.server.callers import digest
 
 ALICE = config.Token("alice", digest("alice's"), ("read", "admin"))
@@ -297,6 +298,52 @@ def test_a_wrong_file_of_settings_is_refused_with_what_is_wrong(
     file.write_text(text)
     with pytest.raises(PlaitError, match=message):
         config.load(file, {}, {})
+
+
+@pytest.fixture
+def started_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, str]]:
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_LOCAL_IP", "MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+
+    def settings(told: dict[str, str], defaults: str = "", submit: str = "") -> dict[str, str]:
+        (tmp_path / "spark-defaults.conf").write_text(defaults)
+        if submit:
+            monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", submit)
+        return app._settings(config.Config(spark=told))
+
+    return settings
+
+
+def test_a_spark_of_the_servers_own_shows_nobody_what_callers_run(
+    started_with: Callable[..., dict[str, str]],
+) -> None:
+    settings = started_with({})
+    assert settings["spark.ui.enabled"] == settings["spark.ui.showConsoleProgress"] == "false"
+    assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
+    assert started_with({"spark.ui.enabled": "true"})["spark.ui.enabled"] == "true"
+    assert "spark.ui.enabled" not in started_with({}, "spark.ui.enabled true\n")
+
+
+@pytest.mark.parametrize(
+    ("told", "defaults", "submit"),
+    [
+        ({"spark.master": "spark://h:7077"}, "", ""),
+        ({"spark.master": "local-cluster[2,1,1024]"}, "", ""),
+        ({}, "spark.master   spark://h:7077\n", ""),
+        ({}, "", "--master spark://h:7077 pyspark-shell"),
+        ({"spark.driver.host": "10.0.0.1"}, "", ""),
+        ({}, "spark.driver.bindAddress=0.0.0.0\n", ""),
+    ],
+)
+def test_where_a_spark_listens_is_left_alone_where_others_take_part_or_somebody_has_said_it(
+    started_with: Callable[..., dict[str, str]], told: dict[str, str], defaults: str, submit: str
+) -> None:
+    settings = started_with(told, defaults, submit)
+    assert settings["spark.ui.enabled"] == "false"
+    assert {key: settings[key] for key in app.NEAR if key in settings} == {
+        key: told[key] for key in app.NEAR if key in told
+    }
 
 
 def test_a_server_that_finds_its_port_taken_says_so(start: Start) -> None:

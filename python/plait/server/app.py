@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -48,6 +49,15 @@ TICK = 0.5
 # Where tasks run in the driver's JVM, one that asks for more memory than there is fails, and does
 # not end the JVM with all that others do there.
 LOCAL = {"spark.executor.killOnFatalError.depth": "0"}
+
+# A master that is no other process.
+LOCAL_MASTER = re.compile(r"local(\[|$)")
+
+# What Spark's pages and its line of progress show is every caller's, and they ask nobody who it is.
+SILENT = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
+# Where nobody else takes part in Spark, nobody else need reach the ports that it opens.
+NEAR = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 # A connection without a sign of life for so long is closed; milliseconds.
 KEEPALIVE = 30_000
@@ -242,6 +252,20 @@ def run(config: Config) -> None:
 
 
 def _settings(config: Config) -> dict[str, str]:
+    """Give what Spark starts with: what somebody has set, wherever, stays as it is."""
+    from plait.session import default
+
     given = dict(config.spark)
-    is_local = given.get("spark.master", "local[*]").startswith("local")
-    return {**LOCAL, **given} if is_local else given
+    submit = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+
+    def is_free(key: str) -> bool:
+        return key not in given and key not in submit and not default(key)
+
+    settings = {key: value for key, value in SILENT.items() if is_free(key)}
+    master = given.get("spark.master") or os.environ.get("MASTER") or default("spark.master")
+    may_be_elsewhere = "master" in submit and "spark.master" not in given
+    if not may_be_elsewhere and LOCAL_MASTER.match(master or "local"):
+        settings |= {key: value for key, value in LOCAL.items() if is_free(key)}
+        if all(map(is_free, NEAR)) and "SPARK_LOCAL_IP" not in os.environ:
+            settings |= NEAR
+    return settings | given
