@@ -30,9 +30,11 @@ def cut() -> grpc.RpcError:
     return aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, aio.Metadata(), aio.Metadata(), "cut")
 
 
-def refused() -> grpc.RpcError:
+REFUSED = "failed to connect to all addresses; last error: UNKNOWN: Connection refused"
+
+
+def refused(details: str = REFUSED) -> grpc.RpcError:
     """Nobody could be connected to."""
-    details = "failed to connect to all addresses; last error: UNKNOWN: Connection refused"
     return aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, aio.Metadata(), aio.Metadata(), details)
 
 
@@ -97,6 +99,26 @@ def test_a_statement_is_sent_again_where_nobody_could_be_connected_to() -> None:
     assert isinstance(talk.after(refused())[1], plait_pb2.AttachRequest)
 
 
+@pytest.mark.parametrize(
+    "details",
+    [
+        "DNS resolution failed for h:1: C-ares status is not ARES_SUCCESS",
+        "errors resolving h:1: [field:hostname lookup error:address lookup failed for h:1]",
+        "empty address list: h",
+    ],
+)
+def test_of_a_name_that_no_address_is_known_of_nothing_was_sent(details: str) -> None:
+    talk = dialogue()
+    for _ in FIRST_PAUSES:
+        assert talk.after(refused(details))[1] == FIRST
+    with pytest.raises(RemoteError, match="Nothing was sent") as caught:
+        talk.after(refused(details))
+    assert "may have run" not in str(caught.value)
+    talk = dialogue()
+    talk.after(cut())
+    assert isinstance(talk.after(refused(details))[1], plait_pb2.AttachRequest)
+
+
 def test_a_statement_is_sent_again_where_the_server_that_was_meant_would_know_it() -> None:
     talk = meant_for("one")
     assert isinstance(talk.after(cut())[1], plait_pb2.AttachRequest)
@@ -158,6 +180,7 @@ def test_who_answers_nobody_says_that_the_statement_may_have_run() -> None:
     with pytest.raises(RemoteError) as caught:
         talk.after(refused())
     assert "may have run" not in str(caught.value)
+    assert "Nothing was sent" in str(caught.value)
 
 
 def test_what_the_server_says_is_final() -> None:

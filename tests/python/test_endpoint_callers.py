@@ -15,6 +15,7 @@ from tests.python.endpoint import Start, endpoints
 
 from plait._proto import plait_pb2
 from plait.client import PlaitError, RemoteError, Tls
+from plait.client.call import check as checked
 from plait.server import app, config
 from plait.server.callers import digest
 
@@ -177,6 +178,32 @@ def test_a_broken_certificate_file_leaves_the_old_one_in_use(
     assert endpoint.client(tls=Tls(ca=authority.file)).info().version == "0.1"
 
 
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("h", "has no port"),
+        (":15777", "has no host"),
+        ("h:99999", "a port that is no number from 1 to 65535"),
+        ("h:0", "a port that is no number"),
+        ("h:abc", "a port that is no number"),
+        ("[::1]", "a port that is no number"),
+        ("::1:15110", r"stands in brackets, \[::1\]:15110"),
+        ("http://h:15110", "is a URL or a path"),
+        ("h:15110/", "is a URL or a path"),
+    ],
+)
+def test_a_wrong_address_is_refused_before_anything_is_sent(address: str, message: str) -> None:
+    with pytest.raises(PlaitError, match=f'{message}.*: give it as "host:port"'):
+        checked(address, None, False)
+
+
+@pytest.mark.parametrize(
+    "address", ["h:1", "127.0.0.1:65535", "[::1]:15110", "dns:///h:1", "unix:/run/plait"]
+)
+def test_an_address_of_a_host_and_a_port_or_of_grpcs_own_is_taken(address: str) -> None:
+    checked(address, None, False)
+
+
 def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
     from plait.client import Client
 
@@ -195,6 +222,9 @@ def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
             for host in ("0.0.0.0", "::", "", "10.0.0.1", "db.example")
         ),
         ({"scopes": ("root",)}, "There is no scope root: scopes are read, stream, admin"),
+        ({"port": 99999}, "port must be from 0 to 65535, not 99999"),
+        ({"port": -1}, "port must be from 0 to 65535, not -1"),
+        ({"metrics_port": 65536}, "metrics_port must be from 0 to 65535, not 65536"),
         ({"running": 0}, "running must be at least 1"),
         ({"state": "/data/s", "allow_paths": ("/data",)}, "hold one another"),
         ({"state": "/data", "allow_paths": ("/x", "/data/open")}, "hold one another"),

@@ -28,6 +28,9 @@ PATIENCE = 60.0
 # Seconds that a client that is closed waits for the end of its session.
 GOODBYE = 2.0
 
+# How addresses begin that gRPC reads in ways of its own.
+RESOLVED = ("dns:/", "unix:", "unix-abstract:", "ipv4:", "ipv6:", "xds:/")
+
 Parameters = Mapping[str, object] | Sequence[object]
 
 # The messages that take the values of parameters.
@@ -42,7 +45,7 @@ WithValues = (
 
 
 def check(address: str, token: str | None, tls: bool | Tls) -> None:
-    """Refuse an address without a port, and a token that all could read.
+    """Refuse an address that is not "host:port", and a token that all could read.
 
     >>> check("localhost:15110", "secret", False)
     >>> check("db.example:15110", "secret", False)
@@ -51,12 +54,30 @@ def check(address: str, token: str | None, tls: bool | Tls) -> None:
     plait.errors.PlaitError: A token would go to db.example:15110 for all to read: say tls=True, \
 or tls=Tls(...).
     """
-    if ":" not in address:
-        raise PlaitError(f'The address {address!r} has no port: give it as "host:port".')
+    _check_address(address)
     if token and not tls and not _is_local(address):
         raise PlaitError(
             f"A token would go to {address} for all to read: say tls=True, or tls=Tls(...)."
         )
+
+
+def _check_address(address: str) -> None:
+    if address.startswith(RESOLVED):
+        return
+    host, colon, port = address.rpartition(":")
+    if "/" in address:
+        wrong = "is a URL or a path"
+    elif not colon:
+        wrong = "has no port"
+    elif not host:
+        wrong = "has no host"
+    elif not (port.isascii() and port.isdecimal() and 1 <= int(port) <= 65535):
+        wrong = "has a port that is no number from 1 to 65535"
+    elif ":" in host and not (host.startswith("[") and host.endswith("]")):
+        wrong = "has colons in its host, which then stands in brackets, [::1]:15110"
+    else:
+        return
+    raise PlaitError(f'The address {address!r} {wrong}: give it as "host:port".')
 
 
 def metadata(token: str | None) -> tuple[tuple[str, str], ...]:

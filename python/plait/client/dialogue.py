@@ -64,7 +64,12 @@ SERVER = "plait-server"
 SESSION = "plait-session"
 
 # How gRPC begins to tell that no connection was made, so that the call is still here.
-NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
+NOT_CONNECTED = (
+    "failed to connect to all addresses",
+    "DNS resolution failed",
+    "errors resolving",
+    "empty address list",
+)
 
 
 @dataclass
@@ -277,6 +282,8 @@ class Dialogue:
             )
         if made.status == "UNAVAILABLE" and not made.condition and self._may_have_come:
             return self._lost(made, f"{made} The statement had been sent. {UNKNOWN}")
+        if made.status == "UNAVAILABLE" and _is_not_connected(error) and self._is_new:
+            return self._lost(made, f"{made} Nothing was sent.")
         return made
 
     def _lost(self, error: RemoteError, message: str) -> RemoteError:

@@ -172,6 +172,9 @@ def load(file: Path | None, environment: Mapping[str, str], arguments: Mapping[s
 
 def check(config: Config) -> None:
     """Refuse what would be unsafe or cannot work."""
+    for name in ("port", "metrics_port"):
+        if not 0 <= getattr(config.server, name) <= 65535:
+            raise PlaitError(f"{name} must be from 0 to 65535, not {getattr(config.server, name)}.")
     if not is_loopback(config.server.host) and not (config.tls and config.tokens):
         raise PlaitError(
             f"{config.server.host} can be reached from other machines, and this server has "
