@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from plait.errors import PlaitError, PlaitNotLoaded
@@ -60,6 +63,26 @@ def session(spark: SparkSession) -> Any:
 def forget(spark: SparkSession, held: Any) -> None:
     """Let the JVM forget an object that Python holds, which is of no use to it any more."""
     spark.sparkContext._gateway.detach(held)  # type: ignore[union-attr]
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Start JVMs in a process group of their own, which the signals to this one's do not reach.
+
+    Who ends a whole group, as a terminal or a supervisor does, lets Python stop Spark in order.
+    """
+    context: Any = import_module("pyspark.core.context")
+    launch = context.launch_gateway
+    group = {"process_group": 0} if hasattr(os, "setpgid") else {}
+
+    def launched(conf: Any = None, popen_kwargs: dict[str, Any] | None = None) -> Any:
+        return launch(conf, {**(popen_kwargs or {}), **group})
+
+    context.launch_gateway = launched
+    try:
+        yield
+    finally:
+        context.launch_gateway = launch
 
 
 def kill(spark: SparkSession) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.python.endless import ENDLESS
 from tests.python.endpoint import Endpoint, Start, endpoints, until
 from tests.python.fake_engine import FakeEngine
 from tests.python.footprint import jvm_of
@@ -50,6 +51,23 @@ from tests.python.fake_engine import FakeEngine
 plait.session = lambda **conf: None
 app.SparkEngine = lambda spark, limits: FakeEngine()
 FakeEngine.close_streams = lambda _: time.sleep(60)
+sys.exit(cli.main(["serve", "--port", "0"]))
+"""
+
+# A server of which the JVM has gone when it is to be stopped.
+GONE = """
+import sys
+import plait
+from plait import cli
+from plait.server import app
+from tests.python.fake_engine import FakeEngine
+
+class Spark:
+    def stop(self):
+        raise ConnectionRefusedError(111, "Connection refused")
+
+plait.session = lambda **conf: Spark()
+app.SparkEngine = lambda spark, limits: FakeEngine()
 sys.exit(cli.main(["serve", "--port", "0"]))
 """
 
@@ -166,6 +184,45 @@ def test_a_server_whose_spark_has_ended_ends_with_an_error_and_a_sentence() -> N
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("listening on ")
     assert "plait: Spark has ended by itself" in done.stderr.splitlines()[-1]
+
+
+def test_a_server_whose_spark_ended_first_says_so_and_no_more() -> None:
+    stopping = subprocess.Popen(
+        [sys.executable, "-c", GONE],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{ROOT / 'python'}:{ROOT}"},
+    )
+    assert stopping.stdout is not None
+    assert stopping.stdout.readline().startswith("listening on ")
+    stopping.terminate()
+    _, err = stopping.communicate(timeout=30)
+    assert stopping.returncode == 1
+    assert err.splitlines()[-1].startswith("plait: Spark had ended before the server could stop it")
+    assert "Traceback" not in err
+
+
+class Grouped(ServerProcess):
+    """A server that leads a process group."""
+
+    program = (
+        "-c",
+        "import os, sys; from plait import cli\nos.setpgid(0, 0)\nsys.exit(cli.main())",
+    )
+
+
+@pytest.mark.spark
+def test_a_signal_to_the_servers_whole_group_ends_it_in_order(tmp_path: Path) -> None:
+    server = Grouped(tmp_path, drain_seconds=3)
+    with server.client() as client:
+        cursor = client.sql(ENDLESS)
+        assert until(lambda: [o.state for o in client.operations()] == ["running"])
+        os.killpg(server.process.pid, signal.SIGTERM)
+        assert server.process.wait(60) == 0
+    del cursor
+    assert '"message": "stopped"' in server.logs.splitlines()[-1]
 
 
 class Impatient(ServerProcess):

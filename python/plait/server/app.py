@@ -208,8 +208,10 @@ def run(config: Config) -> None:
     ended by itself, or had to be killed.
     """
     import plait
+    from plait import _jvm
 
-    spark = plait.session(**_settings(config))
+    with _jvm.apart():
+        spark = plait.session(**_settings(config))
     engine = SparkEngine(spark, config.server)
     stop = threading.Event()
     asked: list[int] = []
@@ -247,7 +249,14 @@ def run(config: Config) -> None:
             "Spark was killed: a statement or a stream went on though it had been cancelled, as in "
             "parts of Spark's planning that hear no interrupt."
         )
-    spark.stop()
+    try:
+        spark.stop()
+    except Exception as error:  # py4j's, or the connection's
+        log.error("Spark does not answer: %s", error)
+        raise PlaitError(
+            "Spark had ended before the server could stop it, perhaps by the same signal: what "
+            "still ran then was broken off."
+        ) from None
     log.info("stopped")
 
 
