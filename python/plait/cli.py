@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
 
 from plait.errors import PlaitError
+
+# How writing fails where there is no room, or the disk is broken.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,8 +55,19 @@ def _run(command: Callable[[Sequence[str]], int], arguments: list[str]) -> int:
         return 130
     except BrokenPipeError:
         # Whoever read has had enough, as in `plait sql ... | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_output()
         return 141
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        print(f"plait: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        _let_go_of_output()
+        return 1
+
+
+def _let_go_of_output() -> None:
+    """Throw away what has not been written, so that Python does not try once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

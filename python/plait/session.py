@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPARK_MINOR = "4.3"
+
+# The masters that Spark knows.
+MASTER = re.compile(
+    r"local(\[(\d+|\*)(\s*,\s*\d+)?\])?|local-cluster\[.*\]|spark://.+|yarn|k8s://.+"
+)
 
 # What session() takes beside Spark's own keys, and the key that each stands for.
 SHORT_KEYS = {"master": "spark.master", "app_name": "spark.app.name"}
@@ -89,10 +96,44 @@ def session(**conf: object) -> SparkSession:
     builder = SparkSession.builder
     for key, value in conf.items():
         builder = builder.config(SHORT_KEYS.get(key, key), value)
-    spark = register(builder).getOrCreate()
+    _check_master(conf)
+    register(builder)
+    try:
+        spark = builder.getOrCreate()
+    except Exception as error:
+        if (why := _why_not_started(error)) is None:
+            raise
+        raise PlaitError(why) from error
     if not _jvm.is_connect(spark):
         _jvm.report(spark)  # raises if a running session came back without the jar
     return spark
+
+
+def _check_master(conf: Mapping[str, object]) -> None:
+    master = str(conf.get("spark.master", conf.get("master", "local")))
+    if not MASTER.fullmatch(master):
+        raise PlaitError(
+            f"{master!r} is no master of Spark's: it is local[*], local[4], spark://HOST:PORT, "
+            "yarn or k8s://HOST:PORT."
+        )
+
+
+def _why_not_started(error: Exception) -> str | None:
+    """Tell why there is no JVM, or no Spark in it; None where it is another error."""
+    if (thrown := getattr(error, "java_exception", None)) is not None:
+        told = str(thrown.toString()).splitlines()[0]
+        return f"Spark did not start ({told}): see its settings, and what it has said above."
+    if "JAVA_GATEWAY_EXITED" not in str(error):
+        return None
+    home = os.environ.get("JAVA_HOME")
+    if home and not (Path(home) / "bin" / "java").is_file():
+        return f"JAVA_HOME is {home}, where no bin/java is: set it to the home of a JDK 17 or 21."
+    if not home and shutil.which("java") is None:
+        return "There is no java: install a JDK 17 or 21, or set JAVA_HOME to the home of one."
+    return (
+        "Spark's JVM ended before Spark could start; what it has said above tells why. Spark needs "
+        "a JDK 17 or 21 (JAVA_HOME), and settings that such a JVM takes."
+    )
 
 
 def _refuse_other_spark() -> None:

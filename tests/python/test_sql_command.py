@@ -359,6 +359,19 @@ def test_a_reader_who_has_had_enough_ends_it_quietly(endpoint: Endpoint, root: P
     assert endpoint.source.cancelled.wait(5.0)
 
 
+def test_an_output_that_is_full_is_a_sentence(endpoint: Endpoint, root: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m plait sql --server localhost:{endpoint.port} 'rows 1' > /dev/full",
+        env=os.environ | {"PYTHONPATH": str(root / "python"), "PLAIT_TOKEN": "alice's"},
+        shell=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    said = "plait: The output cannot be written: No space left on device.\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 # Explain.
 
 
@@ -371,6 +384,33 @@ def test_explain_over_a_server_prints_what_the_server_tells(
 
 
 # Local.
+
+
+@pytest.mark.parametrize("command", ["sql", "explain"])
+def test_a_master_that_spark_does_not_know_is_told_before_spark_starts(
+    command: str, capsys: Capture
+) -> None:
+    for master in ("nonsense", "local[x]", "localhost:7077"):
+        assert main([command, "--spark", f"spark.master={master}", "SELECT 1"]) == 1
+        assert capsys.readouterr().err == (
+            f"plait: {master!r} is no master of Spark's: it is local[*], local[4], "
+            "spark://HOST:PORT, yarn or k8s://HOST:PORT.\n"
+        )
+
+
+def test_where_there_is_no_java_a_sentence_says_so(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "plait", "sql", "SELECT 1"],
+        env=os.environ | {"PYTHONPATH": str(root / "python"), "JAVA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert f"JAVA_HOME is {tmp_path}, where no bin/java is" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
 
 JOIN = """
 SELECT * FROM VALUES ('a', 10) AS l(k, t) JOIN VALUES ('a', 12), ('a', 40) AS r(k, t)
