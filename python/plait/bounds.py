@@ -31,7 +31,8 @@ def bounds(
 
     A keyword tells what is known of a variable: a pair of closed ends, None for a missing one; or
     one value; or the ``Bounds`` of an earlier call. What is named in the condition only is
-    unbounded. For a name that is no Python name, write ``**{"l.start": (1, None)}``.
+    unbounded. What a pair or a value is given for is not NULL. For a name that is no Python name,
+    write ``**{"l.start": (1, None)}``.
 
     >>> found = bounds("a > b - 3 AND a < b + 10", a=(1, None), b=(6, None))
     >>> found
@@ -181,6 +182,11 @@ def _checked(name: str, given: Any) -> Any:
     if isinstance(given, Narrowed):
         raise PlaitError(
             f"These are the bounds of all variables: give one of them, found[{name!r}]."
+        )
+    if given is None:
+        raise PlaitError(
+            f"{name}=None may mean two things: write {name}=plait.Bounds((), null=True) if {name} "
+            "is NULL, and leave it out, or name its type in types, if it is unknown."
         )
     if isinstance(given, list):
         pair = repr(tuple(given)) if len(given) == 2 else "(1, None)"

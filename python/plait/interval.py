@@ -12,6 +12,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from plait.errors import PlaitError
+
 DECIMAL_DIGITS = 38
 
 
@@ -105,7 +107,13 @@ class Bounds:
             return self.null
         if isinstance(value, float) and math.isnan(value):
             return self.nan
-        return any(value in interval for interval in self.intervals)
+        try:
+            return any(value in interval for interval in self.intervals)
+        except TypeError:
+            raise PlaitError(
+                f"{value!r} cannot be compared with the ends of {self!r}: ask for a value of "
+                "their type."
+            ) from None
 
     def __bool__(self) -> bool:
         return bool(self.intervals) or self.null or self.nan
@@ -114,6 +122,12 @@ class Bounds:
         numbers = [" ∪ ".join(map(repr, self.intervals))] if self.intervals else []
         specials = ["NULL"] * self.null + ["NaN"] * self.nan
         return " or ".join(numbers + specials) or "nothing"
+
+
+class NoSuchVariable(PlaitError, KeyError):
+    """A condition has no variable of that name."""
+
+    __str__ = Exception.__str__  # a KeyError's is a text in quotes
 
 
 class Narrowed(dict[str, Bounds]):
@@ -129,6 +143,11 @@ class Narrowed(dict[str, Bounds]):
 
     def __bool__(self) -> bool:
         return self.feasible
+
+    def __missing__(self, name: object) -> Bounds:
+        raise NoSuchVariable(
+            f"The condition has no variable {name!r}; it has {', '.join(self) or 'none'}."
+        )
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,7 @@ WRONG_CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
     "a name that is not there": ("a > 3", {"aa": 1}, "does not name aa: it names a"),
     "three ends": ("a > 3", {"a": (1, 2, 3)}, "pair"),
     "no value": ("a > 3", {"a": {1}}, "no value"),
+    "nothing": ("a > 3", {"a": None}, r"write a=plait.Bounds\(\(\), null=True\) if a is NULL, and"),
     "a list": ("a > 3", {"a": [1, 5]}, r"write \(1, 5\)"),
     "ends the wrong way round": ("a > 3", {"a": (5, 1)}, r"write \(1, 5\)"),
     "a type that is none": ("a > 3", {"types": {"a": "nonsense"}}, "type of a is 'nonsense'"),
@@ -228,6 +229,25 @@ def test_a_wrong_call_is_one_sentence(call: str) -> None:
 def test_the_bounds_of_all_variables_are_not_those_of_one() -> None:
     with pytest.raises(plait.PlaitError, match=r"found\['a'\]"):
         plait.bounds("a > b", a=plait.bounds("a > 3"))  # type: ignore[arg-type]
+
+
+def test_a_pair_rules_null_out_and_bounds_can_say_null() -> None:
+    condition, types = "a > 3 OR a IS NULL", {"a": "int"}
+    assert repr(plait.bounds(condition, types=types)["a"]) == "[4, +inf) or NULL"
+    assert repr(plait.bounds(condition, types=types, a=(None, None))["a"]) == "[4, +inf)"
+    null = plait.Bounds((), null=True)
+    assert repr(plait.bounds(condition, types=types, a=null)["a"]) == "NULL"
+
+
+def test_what_bounds_are_asked_for_that_they_have_not_is_told_in_words() -> None:
+    found = plait.Narrowed({"a": plait.Bounds((plait.Interval(3, 7),))}, feasible=True)
+    for kind in (plait.PlaitError, KeyError):
+        with pytest.raises(kind) as raised:
+            found["zz"]
+        assert str(raised.value) == "The condition has no variable 'zz'; it has a."
+    assert found.get("zz") is None
+    with pytest.raises(plait.PlaitError, match=r"'x' cannot be compared with the ends of \[3, 7\]"):
+        _ = "x" in found["a"]
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

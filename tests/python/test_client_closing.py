@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.python.endpoint import Endpoint, until
 
-from plait.client import Client, RemoteError, dbapi
+from plait.client import Client, PlaitError, RemoteError, dbapi
 from plait.client.aio import AsyncClient
 from plait.client.cursor import Cursor
 
@@ -50,6 +50,29 @@ def test_closing_a_client_for_asyncio_does_so_too(endpoint: Endpoint, session: s
 
     asyncio.run(program())
     assert endpoint.source.cancelled.wait(1.0)
+
+
+def test_a_client_that_is_closed_says_so(endpoint: Endpoint) -> None:
+    client = endpoint.client()
+    client.close()
+    calls: list[Callable[[], object]] = [
+        lambda: client.sql("rows 1"),
+        client.info,
+        lambda: client.stream("s").progress(),
+    ]
+    for call in calls:
+        with pytest.raises(PlaitError, match="The client is closed: make another one"):
+            call()
+
+    async def program() -> None:
+        client = AsyncClient(f"localhost:{endpoint.port}")
+        await client.close()
+        with pytest.raises(PlaitError, match="The client is closed"):
+            await client.info()
+        with pytest.raises(PlaitError, match="The client is closed"):
+            await client.sql("rows 1").arrow()
+
+    asyncio.run(program())
 
 
 def test_a_result_that_another_thread_cancels_is_an_error_and_not_a_short_table(

@@ -14,7 +14,7 @@ from tests.python.authority import Authority
 from tests.python.endpoint import Start, endpoints
 
 from plait._proto import plait_pb2
-from plait.client import PlaitError, RemoteError, Tls
+from plait.client import Client, PlaitError, RemoteError, Tls
 from plait.client.call import check as checked
 from plait.server import app, config
 from plait.server.callers import digest
@@ -204,9 +204,12 @@ def test_an_address_of_a_host_and_a_port_or_of_grpcs_own_is_taken(address: str) 
     checked(address, None, False)
 
 
-def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
-    from plait.client import Client
+def test_a_file_is_not_taken_for_tls() -> None:
+    with pytest.raises(PlaitError, match=r'not \'ca.pem\': .* tls=Tls\(ca="ca.pem"\)'):
+        Client("h:1", tls="ca.pem")  # type: ignore[arg-type]
 
+
+def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
     with pytest.raises(PlaitError, match="for all to read"):
         Client("db.example:15110", token="secret")
 

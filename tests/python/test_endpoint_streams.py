@@ -167,6 +167,19 @@ def _is_free(stream: Stream) -> bool:
         return False
 
 
+def test_a_number_that_no_record_can_have_is_refused_by_the_client(start: Start) -> None:
+    stream = start(scopes=("read", "stream")).client().stream("any")
+    with pytest.raises(PlaitError, match="0 for all that are kept: not -5"):
+        stream.progress(after=-5)
+
+
+def test_a_column_that_a_row_has_not_is_told_with_those_that_it_has(start: Start) -> None:
+    row = next(iter(start().client().sql("rows 1")))
+    with pytest.raises(PlaitError, match=r"no column 'nosuch'; there are n, text"):
+        _ = row.nosuch
+    assert getattr(row, "nosuch", None) is None
+
+
 def test_a_cut_wire_costs_no_record_and_doubles_none(start: Start) -> None:
     endpoint = start()
     wire = Wire(endpoint.port)

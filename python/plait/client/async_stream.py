@@ -78,6 +78,7 @@ class AsyncStream(AsyncClosing):
         pauses = iter(PAUSES)
         # Invariant: the records up to the number in the request have been given.
         while True:
+            self._client._check_open()
             call = self._client._stub.StreamProgress(request, metadata=self._client._metadata)
             try:
                 async for message in call:

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from plait._proto import plait_pb2
+from plait.client.tls import Tls
 from plait.client.values import value
 from plait.errors import PlaitError
-
-if TYPE_CHECKING:
-    from plait.client.tls import Tls
 
 # Bytes that may be on their way to a statement's reader. Less than what a server keeps of sent
 # batches (8 MiB if not told otherwise), so that what a broken connection loses is still there;
@@ -55,6 +52,11 @@ def check(address: str, token: str | None, tls: bool | Tls) -> None:
 or tls=Tls(...).
     """
     _check_address(address)
+    if not isinstance(tls, bool | Tls):
+        raise PlaitError(
+            f"tls is True, False or a Tls, not {tls!r}: an authority's file is given by "
+            'tls=Tls(ca="ca.pem").'
+        )
     if token and not tls and not _is_local(address):
         raise PlaitError(
             f"A token would go to {address} for all to read: say tls=True, or tls=Tls(...)."

@@ -10,6 +10,7 @@ from plait.client.call import PATIENCE, check, metadata
 from plait.client.dialogue import Met
 from plait.client.failure import from_rpc
 from plait.client.reading import Told
+from plait.errors import PlaitError
 
 if TYPE_CHECKING:
     import grpc
@@ -51,8 +52,13 @@ class Connection:
         """The seconds for the answer to a question."""
         return self.timeout or PATIENCE
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise PlaitError("The client is closed: make another one for further calls.")
+
     def _calls(self) -> None:
         """Keep in mind that a call goes to the server, which may open the session."""
+        self._check_open()
         self._owes_farewell = self._made_session
 
     def _failed(self, error: grpc.RpcError) -> RemoteError:

@@ -8,6 +8,10 @@ from typing import Any
 from plait.errors import PlaitError
 
 
+class NoSuchColumn(PlaitError, AttributeError):
+    """A row has no column of that name."""
+
+
 class Row(tuple[Any, ...]):
     """The values of a row, in order; by name where one column alone has that name.
 
@@ -18,6 +22,10 @@ class Row(tuple[Any, ...]):
     Traceback (most recent call last):
         ...
     plait.errors.PlaitError: 2 columns are named 'v': take them by number.
+    >>> row.x
+    Traceback (most recent call last):
+        ...
+    plait.client.row.NoSuchColumn: There is no column 'x'; there are k, v, v.
     """
 
     names: tuple[str, ...]
@@ -35,7 +43,7 @@ class Row(tuple[Any, ...]):
 
     def __getattr__(self, name: str) -> Any:
         """Give a value by its name."""
-        if name.startswith("__") or name not in self.names:
+        if name.startswith("__"):
             raise AttributeError(name)
         return self[name]
 
@@ -52,4 +60,4 @@ class Row(tuple[Any, ...]):
             return self.names.index(name)
         if count:
             raise PlaitError(f"{count} columns are named {name!r}: take them by number.")
-        raise PlaitError(f"There is no column {name!r}; there are {', '.join(self.names)}.")
+        raise NoSuchColumn(f"There is no column {name!r}; there are {', '.join(self.names)}.")

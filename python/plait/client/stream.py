@@ -87,6 +87,7 @@ class StreamProgress(Closing):
 
     def __init__(self, client: Client, request: plait_pb2.StreamProgressRequest) -> None:
         """Ask for them."""
+        client._check_open()
         self.status: StreamStatus | None = None
         self._client = client
         self._request = request

@@ -174,6 +174,8 @@ def progress_request(
     stream: str, after: int | StreamRecord, *, kept_only: bool
 ) -> plait_pb2.StreamProgressRequest:
     """Make the request for the records after one, which may be of the stream as it was before."""
+    if not isinstance(after, StreamRecord) and (not isinstance(after, int) or after < 0):
+        raise PlaitError(f"after is a record, or its number, 0 for all that are kept: not {after}.")
     if isinstance(after, int):
         return plait_pb2.StreamProgressRequest(stream=stream, after=after, kept_only=kept_only)
     return plait_pb2.StreamProgressRequest(
