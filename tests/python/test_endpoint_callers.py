@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,44 @@ def test_with_tls_a_client_without_it_or_without_the_authority_is_not_served(
         with pytest.raises(RemoteError, match="No Plait server answers") as caught:
             endpoint.client(tls=tls, timeout=3).info()
         assert caught.value.status == "UNAVAILABLE"
+
+
+def test_why_a_connection_over_tls_cannot_be_made_is_told(
+    start: Start, authority: Authority, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other")
+    key = config.Tls(*authority.issue("server", "127.0.0.1"))
+    address = f"127.0.0.1:{start(tls=key).port}"
+    named = f"127.0.0.1:{start(tls=config.Tls(*authority.issue('named', 'db.example'))).port}"
+    mutual = f"127.0.0.1:{start(tls=replace(key, client_ca=authority.file)).port}"
+    for tls, port, hint in (
+        (Tls(ca=other.file), address, r"--ca FILE, or tls=Tls\(ca=...\)"),
+        (Tls(ca=authority.file), named, r"--server-name NAME, or tls=Tls\(server_name=...\)"),
+        (False, address, r"may want TLS \(--tls, or tls=True\)"),
+        (Tls(ca=authority.file), mutual, r"a client's certificate \(--certificate and --key"),
+        (Tls(ca=authority.file), f"127.0.0.1:{start().port}", "speaks no TLS"),
+    ):
+        with Client(port, tls=tls) as client, pytest.raises(RemoteError, match=hint) as caught:
+            client.info()
+        assert caught.value.status == "UNAVAILABLE"
+
+
+@pytest.mark.parametrize("field", ["ca", "certificate", "key"])
+def test_a_file_that_is_no_pem_is_refused_before_anything_is_sent(
+    authority: Authority, tmp_path: Path, field: str
+) -> None:
+    certificate, key = authority.issue("me", "me.example")
+    (tmp_path / "none").write_text("no PEM")
+    files = {"ca": authority.file, "certificate": certificate, "key": key}
+    with pytest.raises(PlaitError, match="none is no PEM file: it has no line -----BEGIN"):
+        Client("h:1", tls=Tls(**files | {field: tmp_path / "none"}))
+
+
+@pytest.mark.parametrize("token", ["pläit", "plait_x\n"])
+def test_a_token_that_no_header_can_hold_is_refused_before_anything_is_sent(token: str) -> None:
+    with pytest.raises(PlaitError, match="only printable ASCII characters"):
+        Client("localhost:1", token=token)
 
 
 def test_with_a_client_authority_only_clients_with_its_certificates_are_served(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.python.authority import Authority
 from tests.python.endpoint import Endpoint, until
 
 from plait.cli import main
@@ -302,6 +303,20 @@ def test_a_wrong_token_and_no_server_are_exit_code_1(
     assert "No Plait server answers at localhost:1" in capsys.readouterr().err
 
 
+def test_a_server_that_asks_for_a_clients_certificate_gets_it(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    authority = Authority(tmp_path)
+    server, mine = authority.issue("server", "db.example"), authority.issue("me", "me.example")
+    endpoint = Endpoint.start(tls=config.Tls(*server, client_ca=authority.file))
+    told = ["--server", f"localhost:{endpoint.port}", "--ca", str(authority.file)]
+    told += ["--server-name", "db.example", "--certificate", str(mine[0]), "--key", str(mine[1])]
+    assert main(["sql", *told, "rows 1"]) == 0
+    assert main(["explain", *told, "rows 1"]) == 0
+    assert main(["streams", "list", *told]) == 0
+    endpoint.stop()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -311,6 +326,8 @@ def test_a_wrong_token_and_no_server_are_exit_code_1(
         (["SELECT 1", "--format", "xml"], "invalid choice: 'xml'"),
         (["SELECT 1", "-p", "3"], "is not NAME=VALUE"),
         (["SELECT 1", "--tls"], "--tls is for a server"),
+        (["SELECT 1", "--server-name", "x"], "--server-name is for a server"),
+        (["SELECT 1", "--key", "x"], "--key is for a server"),
         (["SELECT 1", "--spark", "x"], "is not KEY=VALUE"),
         (["SELECT 1", "--server", "h:1", "--spark", "a=b"], "--spark is for a Spark"),
     ],

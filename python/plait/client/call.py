@@ -57,6 +57,11 @@ or tls=Tls(...).
             f"tls is True, False or a Tls, not {tls!r}: an authority's file is given by "
             'tls=Tls(ca="ca.pem").'
         )
+    if token and not (token.isascii() and token.isprintable()):
+        raise PlaitError(
+            "A token is sent in a header, where only printable ASCII characters can stand: this "
+            "one has others."
+        )
     if token and not tls and not _is_local(address):
         raise PlaitError(
             f"A token would go to {address} for all to read: say tls=True, or tls=Tls(...)."

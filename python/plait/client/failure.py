@@ -63,14 +63,30 @@ def place(position: plait_pb2.Position) -> dict[str, int | str]:
     }
 
 
+# What gRPC says where a connection cannot be made, and what to do then.
+HINTS = {
+    "CERTIFICATE_VERIFY_FAILED": "its certificate is of no authority that is trusted here. Name "
+    "the file of the one that has signed it: --ca FILE, or tls=Tls(ca=...).",
+    "Hostname Verification": "its certificate is for another name. Say which: --server-name NAME, "
+    "or tls=Tls(server_name=...).",
+    "WRONG_VERSION_NUMBER": "what answers there speaks no TLS, and this client does.",
+    "Socket closed": "is it running? What answers there closes the connection: it may want TLS "
+    "(--tls, or tls=True), or a client's certificate (--certificate and --key, or those of Tls).",
+}
+
+
+def _hint(details: str) -> str:
+    for said, hint in HINTS.items():
+        if said in details and details.startswith("failed to connect"):
+            return hint
+    speaks = "TLS" if "SSL" in details or "andshake" in details else "what you speak"
+    return f"is it running, and does it speak {speaks}?"
+
+
 def _connection(code: str, details: str, address: str) -> str:
     match code:
         case "UNAVAILABLE":
-            return (
-                f"No Plait server answers at {address}: is it running, and does it speak "
-                f"{'TLS' if 'SSL' in details or 'Handshake' in details else 'what you speak'}? "
-                f"({details})"
-            )
+            return f"No Plait server answers at {address}: {_hint(details)} ({details})"
         case "DEADLINE_EXCEEDED":
             return "The deadline has passed, and the operation was cancelled."
         case "UNIMPLEMENTED":

@@ -38,6 +38,9 @@ def _read(file: Path | str | None) -> bytes | None:
     if file is None:
         return None
     try:
-        return Path(file).read_bytes()
+        read = Path(file).read_bytes()
     except OSError as error:
         raise PlaitError(f"{file} cannot be read: {error.strerror}.") from error
+    if b"-----BEGIN " not in read:
+        raise PlaitError(f"{file} is no PEM file: it has no line -----BEGIN ...-----.")
+    return read

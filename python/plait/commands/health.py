@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plait.commands import place
@@ -60,11 +59,9 @@ def _channel(told: argparse.Namespace) -> grpc.Channel:
     import grpc
 
     from plait.client.call import check, options
-    from plait.client.tls import Tls
 
     check(told.server, None, False)
-    named = Tls(told.ca, told.certificate, told.key, told.server_name)
-    tls = named if told.tls or named != Tls() else None
+    tls = place.tls(told)
     settings = options(tls, 1 << 16)
     if tls is None:
         return grpc.insecure_channel(told.server, settings)
@@ -95,9 +92,4 @@ def _parser() -> argparse.ArgumentParser:
     )
     group = parser.add_argument_group("TLS", "Each option that takes a value means --tls.")
     place.add_tls_options(group)
-    group.add_argument(
-        "--server-name", metavar="NAME", help="the name in its certificate, where that is another"
-    )
-    for name, what in (("certificate", "a client's certificate"), ("key", "the key of it")):
-        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"{what}, as PEM")
     return parser

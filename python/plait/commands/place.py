@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from plait.client import Client, Cursor
+    from plait.client import Client, Cursor, Tls
 
 
 class Result(Protocol):
@@ -102,6 +102,19 @@ def add_tls_options(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--ca", type=Path, metavar="FILE", help="the authority to trust, as PEM; means --tls"
     )
+    group.add_argument(
+        "--server-name", metavar="NAME", help="the name in its certificate, where that is another"
+    )
+    for name, what in (("certificate", "a client's certificate"), ("key", "the key of it")):
+        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"{what}, as PEM")
+
+
+def tls(told: argparse.Namespace) -> Tls | None:
+    """Give what those options say; None for no TLS."""
+    from plait.client.tls import Tls
+
+    named = Tls(told.ca, told.certificate, told.key, told.server_name)
+    return named if told.tls or named != Tls() else None
 
 
 def check(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
@@ -113,9 +126,9 @@ def check(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
 
 def check_server(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
     """Refuse options of a server where none is named."""
-    for name in ("token", "tls", "ca"):
+    for name in ("token", "tls", "ca", "certificate", "key", "server_name"):
         if told.server is None and getattr(told, name):
-            parser.error(f"--{name} is for a server: say --server HOST:PORT too")
+            parser.error(f"--{name.replace('_', '-')} is for a server: say --server HOST:PORT too")
 
 
 def opened(told: argparse.Namespace) -> Place:
@@ -129,12 +142,12 @@ def opened(told: argparse.Namespace) -> Place:
 
 def client(told: argparse.Namespace) -> Client:
     """Make a client of the server that the options name."""
-    from plait.client import Client, Tls
+    from plait.client import Client
 
     return Client(
         told.server,
         token=told.token or os.environ.get("PLAIT_TOKEN"),
-        tls=Tls(ca=told.ca) if told.ca else told.tls,
+        tls=tls(told) or False,
     )
 
 
