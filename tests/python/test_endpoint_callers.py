@@ -23,6 +23,8 @@ from plait.server.callers import digest
 ALICE = config.Token("alice", digest("alice's"), ("read", "admin"))
 BOB = config.Token("bob", digest("bob's"), ("read",))
 
+TOKEN = f"[[token]]\nname = 'x'\nsha256 = '{'1' * 64}'"
+
 start = pytest.fixture(name="start")(endpoints)
 
 
@@ -360,6 +362,17 @@ def test_pem_files_are_looked_for_beside_the_file_that_names_them(tmp_path: Path
         ("[serve]\nport = 1", "the file has serve"),
         ("[tls]\nkey = 'k'", "must name a certificate and its key"),
         ("[[token]]\nname = 'x'\nsha256 = '12'", "64 hexadecimal digits"),
+        (f"{TOKEN}", r"'x' must say what it allows, as in scopes = \[\"read\"\]"),
+        (f"{TOKEN}\nscopes = []", "'x' must say what it allows"),
+        (f"{TOKEN}\nscopes = 'read'", "'x' must say what it allows"),
+        (
+            f"{TOKEN}\nscopes = ['read']\n{TOKEN.replace('1', '2')}\nscopes = ['read']",
+            r"Several \[\[token\]\] have the name x",
+        ),
+        (
+            f"{TOKEN}\nscopes = ['read']\n{TOKEN.replace('x', 'y')}\nscopes = ['read']",
+            r"Several \[\[token\]\] have the sha256 1111",
+        ),
         ("= 1", "is not TOML"),
     ],
 )
@@ -422,6 +435,39 @@ def test_a_server_that_finds_its_port_taken_says_so(start: Start) -> None:
     endpoint = start()
     with pytest.raises(PlaitError, match="cannot listen on"):
         start(port=endpoint.port)
+
+
+def test_what_would_stop_the_server_is_told_before_spark_is_started(
+    start: Start, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_spark(**_: object) -> None:
+        raise AssertionError("Spark is started")
+
+    monkeypatch.setattr("plait.session", no_spark)
+    taken = start().port
+    certificate, key = authority.issue("server", "localhost")
+    other = authority.issue("other", "localhost")[1]
+    server = config.Server(port=0)
+    for wrong, message in (
+        (config.Config(config.Server(port=taken)), f"cannot listen on 127.0.0.1:{taken}: the port"),
+        (config.Config(replace(server, metrics_port=taken)), "The metrics cannot be served on"),
+        (config.Config(replace(server, host="192.0.2.77")), "none of this machine's"),
+        (config.Config(server, config.Tls(certificate, other)), "does not belong to the certif"),
+        (config.Config(server, config.Tls(certificate, key.with_name("no"))), "cannot be read"),
+    ):
+        with pytest.raises(PlaitError, match=message):
+            app.run(wrong)
+    with pytest.raises(AssertionError, match="Spark is started"):
+        app.run(config.Config(server, config.Tls(certificate, key)))
+
+
+def test_a_pem_file_that_is_no_certificate_is_not_taken_for_a_port_that_is_taken(
+    start: Start, authority: Authority
+) -> None:
+    certificate, key = authority.issue("server", "localhost")
+    certificate.write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    with pytest.raises(PlaitError, match=r"what stands in the files of \[tls\]"):
+        start(tls=config.Tls(certificate, key))
 
 
 def test_callers_are_told_apart_in_a_time_that_does_not_tell_the_token() -> None:

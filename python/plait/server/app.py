@@ -7,8 +7,10 @@ import logging
 import os
 import re
 import signal
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -191,10 +193,47 @@ def _listen(server: grpc.Server, config: Config) -> int:
             return int(server.add_insecure_port(address))
         return int(server.add_secure_port(address, CertificateFiles(config.tls).credentials()))
     except RuntimeError:
+        _check_free(config.server.host, config.server.port, _taken(address))
         raise PlaitError(
-            f"The server cannot listen on {address}: the port is taken, or the address is none of "
-            "this machine's. Port 0 takes a free one."
+            f"The server cannot listen on {address}: its log tells why, and it may be what stands "
+            "in the files of [tls]."
         ) from None
+
+
+def check_start(config: Config) -> None:
+    """Refuse what would be refused when Spark has started."""
+    server = config.server
+    if config.tls is not None:
+        CertificateFiles(config.tls)
+    address = f"{_bracketed(server.host)}:{server.port}"
+    _check_free(server.host, server.port, _taken(address))
+    if server.metrics_port:
+        address = f"{_bracketed(server.metrics_host)}:{server.metrics_port}"
+        _check_free(
+            server.metrics_host,
+            server.metrics_port,
+            f"The metrics cannot be served on {address}: the port is taken, or the address is none "
+            "of this machine's. Take another metrics_port; 0 turns them off.",
+        )
+
+
+def _taken(address: str) -> str:
+    return (
+        f"The server cannot listen on {address}: the port is taken, or the address is none of "
+        "this machine's. Port 0 takes a free one."
+    )
+
+
+def _check_free(host: str, port: int, sentence: str) -> None:
+    with suppress(OSError):
+        for family, *_, address in socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        ):
+            with suppress(OSError), socket.socket(family) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+                return
+    raise PlaitError(sentence)
 
 
 def _bracketed(host: str) -> str:
@@ -210,6 +249,7 @@ def run(config: Config) -> None:
     import plait
     from plait import _jvm
 
+    check_start(config)
     with _jvm.apart():
         spark = plait.session(**_settings(config))
     engine = SparkEngine(spark, config.server)

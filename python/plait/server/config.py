@@ -181,6 +181,7 @@ def check(config: Config) -> None:
             f"{'no tokens' if config.tls else 'no TLS'}: give it [tls] and at least one [[token]] "
             "in its file, or let it listen on 127.0.0.1."
         )
+    _check_tokens(config.tokens)
     _check_metrics(config.server)
     for scopes in (config.server.scopes, *(token.scopes for token in config.tokens)):
         if unknown := set(scopes) - set(SCOPES):
@@ -198,6 +199,18 @@ def check(config: Config) -> None:
             _check_apart(Path(config.server.state), folder)
     if config.server.batch_bytes * 2 > config.server.message_bytes:
         raise PlaitError("message_bytes must be at least twice batch_bytes: a batch is a message.")
+
+
+def _check_tokens(tokens: tuple[Token, ...]) -> None:
+    for what, told in (
+        ("the name", [token.name for token in tokens]),
+        ("the sha256", [token.sha256 for token in tokens]),
+    ):
+        if twice := sorted({one for one in told if told.count(one) > 1}):
+            raise PlaitError(
+                f"Several [[token]] have {what} {', '.join(twice)}: of each there is one, by which "
+                "it is known."
+            )
 
 
 def _check_metrics(server: Server) -> None:
@@ -307,4 +320,10 @@ def _token(told: Mapping[str, Any]) -> Token:
             "A [[token]] has a name and the sha256 of its token, 64 hexadecimal digits: "
             "`plait token NAME` makes both."
         )
-    return Token(name, digest, tuple(told.get("scopes", ("read",))))
+    scopes = told.get("scopes")
+    if not isinstance(scopes, list) or not scopes:
+        raise PlaitError(
+            f'The [[token]] {name!r} must say what it allows, as in scopes = ["read"]: scopes are '
+            f"{', '.join(SCOPES)}."
+        )
+    return Token(name, digest, tuple(map(str, scopes)))

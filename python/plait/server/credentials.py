@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,19 @@ class CertificateFiles:
         files = [self._tls.certificate, self._tls.key]
         return files + ([self._tls.client_ca] if self._tls.client_ca else [])
 
+    def _check_pair(self) -> None:
+        """Refuse a key of another certificate; what else is wrong with them is gRPC's to say."""
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+                self._tls.certificate, self._tls.key, lambda: b""
+            )
+        except ssl.SSLError as error:
+            if error.reason == "KEY_VALUES_MISMATCH":
+                raise PlaitError(
+                    f"The key {self._tls.key} does not belong to the certificate "
+                    f"{self._tls.certificate}: [tls] names a pair."
+                ) from None
+
     def _now(self) -> list[tuple[int, int]]:
         try:
             return [(file.stat().st_mtime_ns, file.stat().st_size) for file in self._files()]
@@ -64,6 +78,7 @@ class CertificateFiles:
         for file, part in zip(self._files(), parts, strict=True):
             if b"-----BEGIN " not in part:
                 raise PlaitError(f"{file} is no PEM file: it has no line -----BEGIN ...-----.")
+        self._check_pair()
         return grpc.ssl_server_certificate_configuration(
             [(parts[1], parts[0])], root_certificates=parts[2] if len(parts) > 2 else None
         )
