@@ -183,6 +183,15 @@ def test_who_answers_nobody_says_that_the_statement_may_have_run() -> None:
     assert "Nothing was sent" in str(caught.value)
 
 
+def test_what_comes_too_late_or_is_cancelled_on_the_clients_side_has_its_sql_state() -> None:
+    nothing = aio.Metadata()
+    late = aio.AioRpcError(grpc.StatusCode.DEADLINE_EXCEEDED, nothing, nothing, "too late")
+    for run in (lambda: dialogue().after(late), dialogue().check_whole):
+        with pytest.raises(RemoteError) as caught:
+            run()
+        assert caught.value.sql_state == "57014"
+
+
 def test_what_the_server_says_is_final() -> None:
     with pytest.raises(RemoteError, match="no x") as caught:
         dialogue().after(said(Failure("statement", "X", "no x", "42703")))

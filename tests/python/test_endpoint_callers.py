@@ -15,6 +15,7 @@ from tests.python.authority import Authority
 from tests.python.endpoint import Start, endpoints
 
 from plait._proto import plait_pb2
+from plait.cli import main
 from plait.client import Client, PlaitError, RemoteError, Tls
 from plait.client.call import check as checked
 from plait.server import app, config
@@ -429,6 +430,23 @@ def test_where_a_spark_listens_is_left_alone_where_others_take_part_or_somebody_
     assert {key: settings[key] for key in app.NEAR if key in settings} == {
         key: told[key] for key in app.NEAR if key in told
     }
+
+
+@pytest.mark.parametrize("name", ['a b"c', "C:\\new", "ü 😀", "a\x7f\n"])
+def test_what_plait_token_prints_is_read_as_it_was_told(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["token", name, "--scope", "read"]) == 0
+    file = tmp_path / "plait.toml"
+    file.write_text(capsys.readouterr().out)
+    assert [token.name for token in config.load(file, {}, {}).tokens] == [name]
+
+
+def test_a_token_has_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("", " "):
+        with pytest.raises(SystemExit, match="2"):
+            main(["token", name])
+        assert "the token needs a name" in capsys.readouterr().err
 
 
 def test_a_server_that_finds_its_port_taken_says_so(start: Start) -> None:

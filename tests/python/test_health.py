@@ -126,5 +126,9 @@ def test_a_call_without_an_address_is_wrong(capsys: Output) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["health"])
     assert "HOST:PORT" in capsys.readouterr().err
+    for timeout in ("-1", "0", "nan", "inf", "x"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["health", "localhost:1", "--timeout", timeout])
+        assert "argument --timeout" in capsys.readouterr().err
     code, _, err = asked(capsys, "localhost")
     assert (code, "has no port" in err) == (1, True)

@@ -321,7 +321,7 @@ def test_a_server_that_asks_for_a_clients_certificate_gets_it(
     ("words", "said"),
     [
         ([], "give a statement"),
-        (["SELECT 1", "-f", "x"], "give a statement"),
+        (["SELECT 1", "-f", "x"], "by -f, and not both"),
         (["-- nothing"], "no statement to run"),
         (["SELECT 1", "--format", "xml"], "invalid choice: 'xml'"),
         (["SELECT 1", "-p", "3"], "is not NAME=VALUE"),

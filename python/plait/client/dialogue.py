@@ -31,7 +31,7 @@ import grpc
 
 from plait._proto import plait_pb2
 from plait.arrow import batch_of, schema_of, values_of
-from plait.client.failure import detail_of, from_rpc
+from plait.client.failure import CANCELLED, detail_of, from_rpc
 from plait.client.row import Row
 from plait.client.status import counted
 from plait.errors import PlaitError, RemoteError
@@ -199,6 +199,7 @@ class Dialogue:
                 "The cursor was cancelled or closed before its result had come to the end.",
                 status="CANCELLED",
                 condition="OPERATION_CANCELED",
+                sql_state=CANCELLED,
                 operation=self.id,
             )
 
@@ -303,6 +304,7 @@ def no_columns() -> RemoteError:
         "The cursor was closed before the server sent the columns.",
         status="CANCELLED",
         condition="OPERATION_CANCELED",
+        sql_state=CANCELLED,
     )
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import grpc
 
 
+# The sql_state of what was cancelled, or came too late.
+CANCELLED = "57014"
+
+
 def detail_of(error: grpc.RpcError) -> plait_pb2.ErrorDetail | None:
     """Give what the server said itself; None where the connection failed on the way."""
     try:
@@ -33,8 +37,9 @@ def from_rpc(error: grpc.RpcError, address: str) -> RemoteError:
     detail = detail_of(error)
     if detail is None:
         message = _connection(code, error.details() or "", address)
-        condition = code if code == "DEADLINE_EXCEEDED" else ""
-        return RemoteError(message, status=code, condition=condition)
+        if code == "DEADLINE_EXCEEDED":
+            return RemoteError(message, status=code, condition=code, sql_state=CANCELLED)
+        return RemoteError(message, status=code)
     return from_detail(detail, error.details() or code, code)
 
 

@@ -26,7 +26,9 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     told = parser.parse_args(argv)
     place.check(parser, told)
-    if (told.statement is None) == (told.file is None):
+    if told.statement is not None and told.file is not None:
+        parser.error("give a statement, or a file of statements by -f, and not both")
+    if told.statement is None and told.file is None:
         parser.error("give a statement, or a file of statements by -f")
     text = told.statement if told.file is None else script.read(told.file)
     statements = script.statements(text)

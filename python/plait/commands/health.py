@@ -79,6 +79,13 @@ def _failure(error: grpc.RpcError, told: argparse.Namespace) -> PlaitError:
     return from_rpc(error, told.server)
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    return seconds
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="plait health",
@@ -88,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("server", metavar="HOST:PORT", help="the server")
     parser.add_argument(
-        "--timeout", type=float, default=5.0, metavar="SECONDS", help="to wait (5 if not told)"
+        "--timeout", type=_seconds, default=5.0, metavar="SECONDS", help="to wait (5 if not told)"
     )
     group = parser.add_argument_group("TLS", "Each option that takes a value means --tls.")
     place.add_tls_options(group)

@@ -103,7 +103,9 @@ def _created(file: Path) -> BinaryIO:
 
 
 def _check(parser: argparse.ArgumentParser, told: argparse.Namespace) -> None:
-    if (told.statement is None) == (told.file is None):
+    if told.statement is not None and told.file is not None:
+        parser.error("give a statement, or a file of statements by -f, and not both")
+    if told.statement is None and told.file is None:
         parser.error("give a statement, or a file of statements by -f")
     place.check(parser, told)
     if told.format == "arrow" and told.output is None and sys.stdout.isatty():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,10 +48,13 @@ def token(argv: Sequence[str]) -> int:
         "--scope", action="append", choices=config.SCOPES, help="what it allows (default: read)"
     )
     told = parser.parse_args(argv)
+    if not told.name.strip():
+        parser.error("the token needs a name, by which the server's logs tell of it")
     made = new_token()
+    name = json.dumps(told.name, ensure_ascii=False).replace("\x7f", "\\u007f")  # is TOML's too
     scopes = ", ".join(f'"{scope}"' for scope in told.scope or ["read"])
     print(f"# give this to the client, it is not stored: {made}")
-    print(f'[[token]]\nname = "{told.name}"\nsha256 = "{digest(made)}"\nscopes = [{scopes}]')
+    print(f'[[token]]\nname = {name}\nsha256 = "{digest(made)}"\nscopes = [{scopes}]')
     return 0
 
 
