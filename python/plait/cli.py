@@ -47,7 +47,8 @@ def _run(command: Callable[[Sequence[str]], int], arguments: list[str]) -> int:
         # Of the two extras that run statements each brings what all of them need.
         print(
             f"plait: {error.name} is missing: pip install 'plait[client]' for a server's "
-            "statements, 'plait[spark]' for a Spark of your own.",
+            "statements, 'plait[spark]' for a Spark of your own; in a checkout '.[client]' and "
+            "'.[spark]'.",
             file=sys.stderr,
         )
         return 1

@@ -18,6 +18,7 @@ import pytest
 from tests.python.server_process import ServerProcess
 
 from plait.server import config, messages
+from plait.server.main import _serve_parser
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/endpoint.md").read_text()
@@ -100,6 +101,18 @@ def test_the_settings_of_the_guide_are_taken(tmp_path: Path) -> None:
     assert read.tokens[0].scopes == ("read",)
     assert read.tls
     assert read.tls.certificate == tmp_path / tomllib.loads(toml)["tls"]["certificate"]
+
+
+def test_the_command_lines_of_the_guide_are_taken_and_streams_have_one() -> None:
+    section = TEXT.partition("\n## Streams\n")[2].partition("\n## ")[0]
+    for text, serving in ((TEXT, 3), (section, 1)):
+        lines = re.findall(r"^ {4}plait serve (.*)$", text, re.MULTILINE)
+        assert len(lines) == serving
+    told = vars(_serve_parser().parse_args(shlex.split(lines[0])))
+    given = {name: told[name] for name in ("scopes", "state")}
+    read = config.load(None, {}, given | {"allow_paths": told["allow_path"]}).server
+    assert read.scopes == ("read", "stream", "admin")
+    assert (read.allow_paths, read.state) == (("/data/open",), "/data/state")
 
 
 def test_the_guide_names_every_limit_with_its_default() -> None:

@@ -62,6 +62,7 @@ def test_a_command_that_needs_more_says_how_to_get_it(run: Run, command: str) ->
     done = run("-m", "plait", command, "SELECT 1")
     assert (done.returncode, done.stdout) == (1, "")
     assert "pip install 'plait[" in done.stderr
+    assert "in a checkout '.[" in done.stderr or "sqlparse" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -25,7 +25,9 @@ except ModuleNotFoundError as error:
         raise
     from plait.errors import PlaitError
 
-    raise PlaitError(f"The client needs {error.name}: pip install 'plait[client]'.") from error
+    raise PlaitError(
+        f"The client needs {error.name}: pip install 'plait[client]', in a checkout '.[client]'."
+    ) from error
 from plait.errors import PlaitError, RemoteError
 
 __all__ = [

@@ -36,7 +36,9 @@ try:
     from prompt_toolkit.history import FileHistory, History
     from prompt_toolkit.key_binding import KeyBindings
 except ModuleNotFoundError as missing:
-    raise PlaitError(f"The shell needs {missing.name}: pip install 'plait[shell]'.") from missing
+    raise PlaitError(
+        f"The shell needs {missing.name}: pip install 'plait[shell]', in a checkout '.[shell]'."
+    ) from missing
 
 if TYPE_CHECKING:
     from prompt_toolkit.document import Document

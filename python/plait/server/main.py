@@ -29,7 +29,10 @@ def serve(argv: Sequence[str]) -> int:
     try:
         from plait.server import app, logs
     except ModuleNotFoundError as error:
-        raise PlaitError(f"The server needs {error.name}: pip install 'plait[server]'.") from error
+        raise PlaitError(
+            f"The server needs {error.name}: pip install 'plait[server]', in a checkout "
+            "'.[server]'."
+        ) from error
     logs.to_standard_error()
     app.run(settings)
     return 0
