@@ -99,7 +99,7 @@ def test_statements_of_one_client_run_side_by_side(run: Run, endpoint: Endpoint)
 
 def test_parameters_are_named_or_in_order(run: Run, endpoint: Endpoint) -> None:
     async def program(client: AsyncClient) -> None:
-        await client.sql("rows 0", 1).arrow()
+        await client.sql("rows 0 ?", 1).arrow()
         assert endpoint.source.statement.positional == [{"type": "long", "value": "1"}]
         await client.sql("rows 0", a="x").arrow()
         assert endpoint.source.statement.named == {"a": {"type": "string", "value": "x"}}
@@ -257,7 +257,7 @@ def test_a_statement_is_told_of_and_explained(run: Run, endpoint: Endpoint) -> N
         told = await client.validate("rows 1 :a :b", a=1)
         assert (told.kind, told.schema) == ("query", SCHEMA)
         assert [parameter.name for parameter in told.parameters] == ["a", "b"]
-        explanation = await client.explain("rows 1", 2)
+        explanation = await client.explain("rows 1 ?", 2)
         assert (str(explanation), explanation.plan) == ("Join on a < b ...", "== Physical Plan ==")
         for call in (client.validate, client.explain, client.prepare):
             with pytest.raises(RemoteError, match=r"There is no column x\."):

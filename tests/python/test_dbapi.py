@@ -89,12 +89,14 @@ def test_parameters_are_positional_or_named(
     connection: dbapi.Connection, endpoint: Endpoint
 ) -> None:
     cursor = connection.cursor()
-    cursor.execute("rows 0", [1, "x"])
+    cursor.execute("rows 0 ? ?", [1, "x"])
     assert [value["value"] for value in endpoint.source.statement.positional] == ["1", "x"]  # type: ignore[index]
     cursor.execute("rows 0", {"a": 1})
     assert endpoint.source.statement.named == {"a": {"type": "long", "value": "1"}}
     with pytest.raises(dbapi.InterfaceError, match="is a object"):
-        cursor.execute("rows 0", [object()])
+        cursor.execute("rows 0 ?", [object()])
+    with pytest.raises(dbapi.InterfaceError, match="There are 2 values, and the text has 1 `\\?`"):
+        cursor.execute("rows 0 ?", [1, 2])
 
 
 def test_executemany_runs_once_for_each_set_and_gives_no_rows(
@@ -102,7 +104,7 @@ def test_executemany_runs_once_for_each_set_and_gives_no_rows(
 ) -> None:
     before = len(endpoint.engine.sources)
     cursor = connection.cursor()
-    cursor.executemany("rows 1", [[1], [2], [3]])
+    cursor.executemany("rows 1 ?", [[1], [2], [3]])
     sent = [source.statement.positional for source in endpoint.engine.sources[before:]]
     assert [values[0]["value"] for values in sent] == ["1", "2", "3"]  # type: ignore[index]
     with pytest.raises(dbapi.ProgrammingError, match="no rows to fetch"):
@@ -202,7 +204,7 @@ def test_a_closed_connection_leaves_nothing_running(endpoint: Endpoint) -> None:
 def test_pandas_reads_a_statement_with_parameters_and_in_parts(
     connection: dbapi.Connection, endpoint: Endpoint
 ) -> None:
-    frame = pd.read_sql("rows 2", connection, params=("a",))
+    frame = pd.read_sql("rows 2; ?", connection, params=("a",))
     assert (frame["n"].tolist(), list(frame.columns)) == (list(range(6)), ["n", "text"])
     assert endpoint.source.statement.positional == [{"type": "string", "value": "a"}]
     parts = pd.read_sql("rows 2", connection, chunksize=4)

@@ -35,7 +35,7 @@ def test_values_and_scopes_come_to_the_engine(endpoint: Endpoint) -> None:
     endpoint.client().validate("rows 1", x=1)
     seen = endpoint.engine.looked_at[-1]
     assert (seen.named, seen.scopes) == ({"x": {"type": "long", "value": "1"}}, ("read",))
-    endpoint.client().explain("rows 1", 2, None)
+    endpoint.client().explain("rows 1 ? ?", 2, None)
     assert endpoint.engine.looked_at[-1].positional == [{"type": "long", "value": "2"}, None]
 
 

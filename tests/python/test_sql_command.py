@@ -277,7 +277,7 @@ def test_a_result_goes_into_a_file(plait_sql: Callable[..., int], tmp_path: Path
 def test_parameters_go_by_their_types(
     plait_sql: Callable[..., int], endpoint: Endpoint, capsys: Capture
 ) -> None:
-    assert plait_sql("rows 0", "-p", "a=3", "-p", "b='3'", "-p", "c=NULL") == 0
+    assert plait_sql("rows 0 :a :b :c", "-p", "a=3", "-p", "b='3'", "-p", "c=NULL") == 0
     assert endpoint.source.statement.named == {
         "a": {"type": "long", "value": "3"},
         "b": {"type": "string", "value": "3"},
@@ -324,6 +324,8 @@ def test_a_server_that_asks_for_a_clients_certificate_gets_it(
         (["SELECT 1", "-f", "x"], "by -f, and not both"),
         (["-- nothing"], "no statement to run"),
         (["SELECT 1", "--format", "xml"], "invalid choice: 'xml'"),
+        (["SELECT 1 AS z", "-p", "z=1"], "-p gives a value of :z, which no statement has"),
+        (["SELECT :zz", "-p", "z=1"], "a value of :z, which no statement has"),
         (["SELECT 1", "-p", "3"], "is not NAME=VALUE"),
         (["SELECT 1", "--tls"], "--tls is for a server"),
         (["SELECT 1", "--server-name", "x"], "--server-name is for a server"),

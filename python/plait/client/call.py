@@ -134,11 +134,14 @@ def call_of(session: str, prepared: str, parameters: Parameters) -> plait_pb2.Ex
 
 
 def fill(made: WithValues, parameters: Parameters) -> None:
-    """Put the values into a request."""
+    """Put the values into a request; raises ``PlaitError`` for more than the text has marks."""
     if isinstance(parameters, Mapping):
         for name, given in parameters.items():
             made.named[name].CopyFrom(value(f":{name}", given))
     else:
+        # A mark in a comment or in quotes counts too: what is refused here has surely no place.
+        if made.sql and len(parameters) > (marks := made.sql.count("?")):
+            raise PlaitError(f"There are {len(parameters)} values, and the text has {marks} `?`.")
         made.positional.extend(
             value(f"number {place}", given) for place, given in enumerate(parameters, start=1)
         )

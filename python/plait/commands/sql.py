@@ -8,6 +8,7 @@ Exit codes: 0, all have run; 1, one has failed, and those after it have not run;
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -47,6 +48,9 @@ def main(argv: Sequence[str]) -> int:
     statements = script.statements(text)
     if not statements:
         parser.error("there is no statement to run")
+    for parameter, _ in told.parameter:
+        if not re.search(rf":\s*`?{parameter}\b", text):
+            parser.error(f"-p gives a value of :{parameter}, which no statement has")
     with opened_out(told.output) as out, closing(place.opened(told)) as where:
         return _run_all(statements, where, told, out)
 
