@@ -388,6 +388,7 @@ def test_a_wrong_file_of_settings_is_refused_with_what_is_wrong(
 
 @pytest.fixture
 def started_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, str]]:
+    pytest.importorskip("pyspark")
     for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_LOCAL_IP", "MASTER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
@@ -475,6 +476,7 @@ def test_what_would_stop_the_server_is_told_before_spark_is_started(
     ):
         with pytest.raises(PlaitError, match=message):
             app.run(wrong)
+    pytest.importorskip("pyspark")
     with pytest.raises(AssertionError, match="Spark is started"):
         app.run(config.Config(server, config.Tls(certificate, key)))
 

@@ -68,12 +68,17 @@ def place(position: plait_pb2.Position) -> dict[str, int | str]:
     }
 
 
+OTHER_NAME = (
+    "its certificate is for another name. Say which: --server-name NAME, or "
+    "tls=Tls(server_name=...)."
+)
+
 # What gRPC says where a connection cannot be made, and what to do then.
 HINTS = {
     "CERTIFICATE_VERIFY_FAILED": "its certificate is of no authority that is trusted here. Name "
     "the file of the one that has signed it: --ca FILE, or tls=Tls(ca=...).",
-    "Hostname Verification": "its certificate is for another name. Say which: --server-name NAME, "
-    "or tls=Tls(server_name=...).",
+    "Hostname Verification": OTHER_NAME,
+    "is not in peer certificate": OTHER_NAME,
     "WRONG_VERSION_NUMBER": "what answers there speaks no TLS, and this client does.",
     "Socket closed": "is it running? What answers there closes the connection: it may want TLS "
     "(--tls, or tls=True), or a client's certificate (--certificate and --key, or those of Tls).",
