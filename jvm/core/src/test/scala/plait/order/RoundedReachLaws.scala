@@ -40,9 +40,12 @@ class RoundedReachLaws extends LawSuite {
           case 4 => call(FieldOperation.Negate, term(depth - 1))
           case 5 => call(FieldOperation.Times, term(depth - 1), constant(number()))
           case 6 => call(FieldOperation.Times, constant(number()), term(depth - 1))
-          case 7 => call(FieldOperation.Divide, term(depth - 1), constant(number()))
+          case 7 => call(FieldOperation.Divide, term(depth - 1), constant(divisor()))
           case _ => call(FieldOperation.Absolute, term(depth - 1))
         }
+
+    /** By 0 Spark does not divide: that is an error, or NULL. */
+    private def divisor(): Double = Iterator.continually(number()).find(_ != 0).get
 
     def compare(): Compare = {
       val op = Seq(

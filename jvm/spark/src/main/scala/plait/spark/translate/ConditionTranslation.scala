@@ -63,7 +63,7 @@ final class ConditionTranslation(leaves: Leaves) {
 
   private def translated(expression: Expression): Term = expression match {
     case literal: Literal => ConditionTranslation.literal(literal)
-    case foldable if foldable.foldable && foldable.deterministic =>
+    case foldable if foldable.foldable && foldable.deterministic && !computesOtherwise(foldable) =>
       scala.util
         .Try(Literal(foldable.eval(), foldable.dataType))
         .toOption
@@ -74,6 +74,10 @@ final class ConditionTranslation(leaves: Leaves) {
         .orElse(leaves.leaf(expression))
         .getOrElse(leaves.opaque(expression))
   }
+
+  /** The code that Spark generates gives something else than its interpreter. */
+  private def computesOtherwise(foldable: Expression) =
+    foldable.exists(TimeTranslation.isTriedDate)
 }
 
 object ConditionTranslation {

@@ -124,9 +124,6 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
     Call(failing(Quotient, Domain.Timestamp, Domain.Long), counted, Constant(1000000L))
   }
 
-  /** Of a date too far away for it Spark's generated code gives an instant, and its interpreter NULL. */
-  private def isTriedDate(c: Cast) = c.child.dataType == DateType && c.evalMode == EvalMode.TRY
-
   private def failing(operation: RealOperation, from: Domain, to: Domain) =
     Arithmetic(operation, from, to, Overflow.Fails)
 
@@ -141,6 +138,13 @@ final private[translate] class TimeTranslation(of: Spark => Term) {
 }
 
 private[translate] object TimeTranslation {
+
+  /** Of a date too far away for it Spark's generated code gives an instant, and its interpreter NULL. */
+  def isTriedDate(e: Spark): Boolean = e match {
+    case c: Cast => c.child.dataType == DateType && c.evalMode == EvalMode.TRY
+    case _ => false
+  }
+
   private val day = Rational(86400000000L)
 
   /** Within the first year of the type Spark's truncated days wrap around. */
