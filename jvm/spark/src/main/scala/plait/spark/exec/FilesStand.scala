@@ -59,12 +59,12 @@ object FilesStand extends AdaptiveSparkPlanHelper with Logging {
     val scans =
       Side.both.map(inputs(_)).flatMap(scansOf).filter(_.relation.location == relation.location)
     val known = relation.files.map(file => file.path -> file).toMap
-    def isKnown(path: Path, scan: FileSourceScanExec): Boolean =
-      known.get(path.toString).exists { seen =>
-        val hadoop = scan.session.sessionState.newHadoopConfWithOptions(relation.options)
-        Try(FileSeen.now(path, hadoop)).toOption.contains(seen)
-      }
-    scans.nonEmpty && scans.forall(scan => pathsOf(scan).forall(isKnown(_, scan)))
+    // A configuration is large, and made once.
+    lazy val hadoop = scans.head.session.sessionState.newHadoopConfWithOptions(relation.options)
+    def isKnown(path: Path): Boolean = known
+      .get(path.toString)
+      .exists(seen => Try(FileSeen.now(path, hadoop)).toOption.contains(seen))
+    scans.nonEmpty && scans.flatMap(pathsOf).distinct.forall(isKnown)
   }
 
   private def pathsOf(scan: FileSourceScanExec): Seq[Path] =

@@ -87,10 +87,16 @@ final case class FooterColumn(kind: PrimitiveType, ends: Option[(Any, Any)]) {
         micros(time.getUnit, least, greatest)
       case (to: DecimalType, of: DecimalLogicalTypeAnnotation)
           if of.getScale == to.scale && of.getPrecision <= to.precision =>
-        as(Decimal(_, to.precision, to.scale))
+        fitting(to, least, greatest)
       case _ => None
     }
   }
+
+  /** None, if a file holds more digits than it says: what Spark makes of them is not sure. */
+  private def fitting(to: DecimalType, least: Long, greatest: Long): Option[FooterRange] =
+    Try(Seq(least, greatest).map(Decimal(_, to.precision, to.scale))).toOption.collect {
+      case Seq(from, until) => FooterRange(Some(from), Some(until))
+    }
 
   /** How wide the integers of the column are; of what are none, wider than any type. */
   private def bits: Int = kind.getLogicalTypeAnnotation match {

@@ -73,24 +73,26 @@ object ParquetFooters extends Logging {
 
   private def ofFile(path: Path, hadoop: Configuration): (FileSeen, OfFile) = {
     val seen = FileSeen.now(path, hadoop)
-    val columns = Kept.of(seen) {
-      val file = HadoopInputFile.fromPath(path, hadoop)
-      columnsOf(ParquetFooterReader.readFooter(file, ParquetMetadataConverter.NO_FILTER))
-    }
-    // What was opened may be newer than what was looked at.
-    if (FileSeen.now(path, hadoop) != seen) (seen, Map.empty) else (seen, columns)
+    (seen, Kept.of(seen)(opened(path, hadoop, seen)).getOrElse(Map.empty))
+  }
+
+  /** None, if what was opened may be newer than what was looked at. */
+  private def opened(path: Path, hadoop: Configuration, seen: FileSeen): Option[OfFile] = {
+    val file = HadoopInputFile.fromPath(path, hadoop)
+    val footer = ParquetFooterReader.readFooter(file, ParquetMetadataConverter.NO_FILTER)
+    Option.when(FileSeen.now(path, hadoop) == seen)(columnsOf(footer))
   }
 
   private def columnsOf(footer: ParquetMetadata): OfFile = {
     val schema = footer.getFileMetaData.getSchema
-    val names = schema.getFields.asScala.map(_.getName.toLowerCase(Locale.ROOT))
+    val sharing = schema.getFields.asScala.groupBy(_.getName.toLowerCase(Locale.ROOT))
     val chunks = footer.getBlocks.asScala.toSeq.filter(_.getRowCount > 0).flatMap { group =>
       group.getColumns.asScala.filter(_.getPath.size == 1)
     }
     chunks.groupBy(_.getPath.toArray.head).flatMap { case (name, parts) =>
       val small = name.toLowerCase(Locale.ROOT)
       schema.getFields.get(schema.getFieldIndex(name)) match {
-        case kind: PrimitiveType if names.count(_ == small) == 1 && !isRepeated(kind) =>
+        case kind: PrimitiveType if sharing(small).size == 1 && !isRepeated(kind) =>
           union(kind, parts).map(small -> _)
         case _ => None
       }
@@ -114,10 +116,10 @@ object ParquetFooters extends Logging {
           size > Most
       }
 
-    def of(file: FileSeen)(read: => OfFile): OfFile =
-      Option(files.synchronized(files.get(file))).getOrElse {
+    def of(file: FileSeen)(read: => Option[OfFile]): Option[OfFile] =
+      Option(files.synchronized(files.get(file))).orElse {
         val found = read
-        val _ = files.synchronized(files.put(file, found))
+        found.foreach(columns => files.synchronized(files.put(file, columns)))
         found
       }
   }
