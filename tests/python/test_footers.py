@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import re
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -133,6 +135,20 @@ def test_a_file_written_anew_after_the_query_was_planned_is_read_as_it_is(
     again = spark.sql(query)
     assert "[1500, " in told(again, "left")
     assert answer(again) == rows_of_spark(spark, query)
+
+
+def test_where_times_are_whole_seconds_nothing_is_known_of_a_file_of_this_very_second(
+    spark: SparkSession, view: View, tmp_path: Path
+) -> None:
+    view("l", write(tmp_path / "l", ints(range(100))))
+    folder = write(tmp_path / "r", ints(range(50)))
+    view("r", folder)
+    query = f"SELECT l.t, r.t FROM l JOIN r ON {NEAR}"
+    soon = int(time.time()) + 3600
+    os.utime(Path(folder) / "part-0.parquet", (soon, soon))
+    assert told(spark.sql(query), "left") == ""
+    os.utime(Path(folder) / "part-0.parquet", (soon - 7200, soon - 7200))
+    assert ", 49]" in told(spark.sql(query), "left")
 
 
 def test_a_table_that_is_overwritten_is_read_as_spark_reads_it(spark: SparkSession) -> None:

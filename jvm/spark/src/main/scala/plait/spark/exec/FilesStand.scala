@@ -24,7 +24,8 @@ import plait.{BySide, Side}
   * }}}
   *
   * The files are those that the very scans below will read, asked of the file system once more. Not promised:
-  * what becomes of a file that is written anew while it is read; Spark promises nothing either.
+  * what becomes of a file that is written anew while it is read, where Spark promises nothing either, or that has been
+  * given the length and the time of the one before.
   */
 object FilesStand extends AdaptiveSparkPlanHelper with Logging {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import scala.runtime.RichLong
 import scala.util.Try
 
 import org.apache.parquet.column.statistics.Statistics
@@ -72,9 +73,10 @@ final case class FooterColumn(kind: PrimitiveType, ends: Option[(Any, Any)]) {
 
   private def whole(dataType: DataType, least: Long, greatest: Long): Option[FooterRange] = {
     def as(value: Long => Any) = Some(FooterRange(Some(value(least)), Some(value(greatest))))
+    def both(isOfType: RichLong => Boolean) = isOfType(least) && isOfType(greatest)
     (dataType, kind.getLogicalTypeAnnotation) match {
-      case (ByteType, _) if bits <= 8 => as(_.toByte)
-      case (ShortType, _) if bits <= 16 => as(_.toShort)
+      case (ByteType, _) if bits <= 8 && both(_.isValidByte) => as(_.toByte)
+      case (ShortType, _) if bits <= 16 && both(_.isValidShort) => as(_.toShort)
       case (IntegerType, _) if bits <= 32 => as(_.toInt)
       case (LongType, _) if bits <= 64 => as(x => x)
       case (_: DayTimeIntervalType, null) if kind.getPrimitiveTypeName == INT64 => as(x => x)
@@ -142,9 +144,9 @@ object FooterColumn {
     FooterRange(end(least), end(greatest))
   }
 
-  /** None, if the footer does not say, or says what cannot be. */
+  /** None, if the footer does not say, or says what cannot be, or says it to those who have a key. */
   def of(kind: PrimitiveType, part: ColumnChunkMetaData): Option[FooterColumn] = {
-    val told: Statistics[_] = part.getStatistics
+    val told: Statistics[_] = if (part.isEncrypted) null else part.getStatistics
     if (told == null) None
     else if (told.hasNonNullValue)
       ends(kind, told.genericGetMin, told.genericGetMax).map(e => FooterColumn(kind, Some(e)))

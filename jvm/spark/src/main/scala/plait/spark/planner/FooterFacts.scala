@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
@@ -112,8 +114,9 @@ object FooterFacts {
 
   private def columnsOf(relation: LogicalRelation): Map[ExprId, Column] = relation.relation match {
     case files: HadoopFsRelation if isParquet(files) && !relation.isStreaming =>
-      val partitions = files.partitionSchema.map(_.name.toLowerCase).toSet
-      val written = files.dataSchema.map(_.name).filterNot(n => partitions(n.toLowerCase)).toSet
+      def small(name: String) = name.toLowerCase(Locale.ROOT)
+      val partitions = files.partitionSchema.map(field => small(field.name)).toSet
+      val written = files.dataSchema.map(_.name).filterNot(n => partitions(small(n))).toSet
       relation.output.filter(c => written(c.name)).map(c => c.exprId -> Column(files, c.name)).toMap
     case _ => Map.empty
   }

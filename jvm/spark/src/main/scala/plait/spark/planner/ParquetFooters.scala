@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import java.io.InterruptedIOException
+import java.nio.channels.ClosedByInterruptException
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
@@ -53,6 +55,7 @@ object ParquetFooters extends Logging {
       else
         try Some(read(relation, list, paths))
         catch {
+          case e @ (_: InterruptedIOException | _: ClosedByInterruptException) => throw e
           case NonFatal(e) =>
             logDebug(s"The footers of ${list.rootPaths.mkString(", ")} are not known: $e")
             None
@@ -73,8 +76,13 @@ object ParquetFooters extends Logging {
 
   private def ofFile(path: Path, hadoop: Configuration): (FileSeen, OfFile) = {
     val seen = FileSeen.now(path, hadoop)
-    (seen, Kept.of(seen)(opened(path, hadoop, seen)).getOrElse(Map.empty))
+    val columns = if (mayChangeUnseen(seen)) None else Kept.of(seen)(opened(path, hadoop, seen))
+    (seen, columns.getOrElse(Map.empty))
   }
+
+  /** Where times are whole seconds, a file that was just written may be written anew at the same time. */
+  private def mayChangeUnseen(seen: FileSeen): Boolean =
+    seen.modified % 1000 == 0 && System.currentTimeMillis - seen.modified < 2000
 
   /** None, if what was opened may be newer than what was looked at. */
   private def opened(path: Path, hadoop: Configuration, seen: FileSeen): Option[OfFile] = {
@@ -107,20 +115,28 @@ object ParquetFooters extends Logging {
     if (each.exists(_.isEmpty)) None else each.flatten.reduceOption(_ union _)
   }
 
-  /** The columns of the files that were read last: one plan after another asks for the same. */
+  /** The columns of the files that were read last, for some seconds: a query is planned several times, by adaptive
+    * execution after each of its stages.
+    */
   private object Kept {
-    private val Most = 1000
+    private val Most = 200
+    private val Nanoseconds = 10000000000L
     private val files =
-      new java.util.LinkedHashMap[FileSeen, OfFile](16, 0.75f, true) {
-        override def removeEldestEntry(eldest: java.util.Map.Entry[FileSeen, OfFile]): Boolean =
-          size > Most
+      new java.util.LinkedHashMap[FileSeen, (Long, OfFile)](16, 0.75f, true) {
+        override def removeEldestEntry(
+            eldest: java.util.Map.Entry[FileSeen, (Long, OfFile)]
+        ): Boolean = size > Most
       }
 
-    def of(file: FileSeen)(read: => Option[OfFile]): Option[OfFile] =
-      Option(files.synchronized(files.get(file))).orElse {
-        val found = read
-        found.foreach(columns => files.synchronized(files.put(file, columns)))
-        found
-      }
+    def of(file: FileSeen)(read: => Option[OfFile]): Option[OfFile] = {
+      val now = System.nanoTime
+      Option(files.synchronized(files.get(file)))
+        .collect { case (since, columns) if now - since < Nanoseconds => columns }
+        .orElse {
+          val found = read
+          found.foreach(columns => files.synchronized(files.put(file, (now, columns))))
+          found
+        }
+    }
   }
 }
