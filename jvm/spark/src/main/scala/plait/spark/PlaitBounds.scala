@@ -189,8 +189,11 @@ object PlaitBounds {
 
   private def parsed(session: SparkSession, asked: JsonNode): Expression = {
     val condition = session.sessionState.sqlParser.parseExpression(asked.get("condition").asText)
-    if (condition.exists(_.isInstanceOf[PlanExpression[_]]))
-      throw new ConditionError("A condition has no subqueries here.")
+    condition.collectFirst { case query: PlanExpression[_] => query.origin.startIndex }.foreach {
+      at =>
+        val place = at.fold("here")(index => s"as at position ${index + 1}")
+        throw new ConditionError(s"A condition has no subqueries, $place.")
+    }
     condition
   }
 

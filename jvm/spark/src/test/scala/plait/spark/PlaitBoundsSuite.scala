@@ -37,7 +37,7 @@ class PlaitBoundsSuite extends SparkSuite {
   }
 
   test("a condition has no subqueries, with types or without") {
-    val refusal = Seq("A condition has no subqueries here.")
+    val refusal = Seq("A condition has no subqueries, as at position 5.")
     assertEquals(asked("a > (SELECT 1)", None), refusal)
     assertEquals(asked("a > (SELECT 1)", Some("int"), "a"), refusal)
   }
