@@ -15,6 +15,7 @@ import org.apache.spark.sql.types._
 final case class FooterRange(least: Option[Any], greatest: Option[Any])
 
 object FooterRange {
+  import FooterColumn.{greater, lesser}
 
   /** The range of what lies in any of these: each is a range, or of a column that is all NULL. */
   def union(each: Seq[Option[Either[FooterColumn.AllNull, FooterRange]]]): Option[FooterRange] =
@@ -30,13 +31,6 @@ object FooterRange {
         )
       )
     }
-
-  private def lesser(a: Any, b: Any): Any = if (compare(a, b) <= 0) a else b
-  private def greater(a: Any, b: Any): Any = if (compare(a, b) >= 0) a else b
-
-  /** Ends of one column are of one type. */
-  private def compare(a: Any, b: Any): Int =
-    a.asInstanceOf[Comparable[Any]].compareTo(b)
 }
 
 /** A column of a file of Parquet as its footer tells of it.
@@ -171,7 +165,8 @@ object FooterColumn {
     found.filter { case (a, b) => compare(a, b) <= 0 }
   }
 
+  /** Ends of one column are of one type. */
   private def compare(a: Any, b: Any): Int = a.asInstanceOf[Comparable[Any]].compareTo(b)
-  private def lesser(a: Any, b: Any): Any = if (compare(a, b) <= 0) a else b
-  private def greater(a: Any, b: Any): Any = if (compare(a, b) >= 0) a else b
+  private[planner] def lesser(a: Any, b: Any): Any = if (compare(a, b) <= 0) a else b
+  private[planner] def greater(a: Any, b: Any): Any = if (compare(a, b) >= 0) a else b
 }
