@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedHaving}
+import org.apache.spark.sql.catalyst.analysis.{Star, UnresolvedAttribute, UnresolvedHaving}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Sort}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
+  Filter,
+  LogicalPlan,
+  Project,
+  Sort
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.{LongType, TimestampNTZType}
 
@@ -27,6 +33,8 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
     else {
       val edges = new WindowEdges(plan)
       plan.resolveOperatorsUp {
+        case groups: Aggregate if !groups.resolved && groups.childrenResolved && isGroupedBy(groups) =>
+          grouped(groups, edges)
         case node if !node.resolved && node.childrenResolved && node.expressions.exists(asks) =>
           node.transformExpressions {
             case name: UnresolvedAttribute if isAsked(name) =>
@@ -35,6 +43,26 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
           }
       }
     }
+
+  /** Spark finds a column that rows are grouped by wherever HAVING and ORDER BY name it, an expression not
+    * everywhere. A star would take it up: it has to be known what the star stands for.
+    */
+  private def isGroupedBy(groups: Aggregate): Boolean =
+    groups.groupingExpressions.exists(asks) && !groups.aggregateExpressions.exists {
+      _.exists(_.isInstanceOf[Star])
+    }
+
+  private def grouped(groups: Aggregate, edges: WindowEdges): LogicalPlan = {
+    val names = groups.groupingExpressions.flatMap(_.collect {
+      case name: UnresolvedAttribute if isAsked(name) => name
+    })
+    val ends = names.flatMap(windowEnd(_, groups.children, edges)).distinctBy(_._1.exprId)
+    if (ends.isEmpty) groups
+    else {
+      val times = ends.map { case (end, edge) => windowTime(end, edge) }
+      groups.copy(child = Project(groups.child.output ++ times, groups.child))
+    }
+  }
 
   private def asks(e: Expression): Boolean = e.exists {
     case query: SubqueryExpression => query.plan.exists(_.expressions.exists(asks))
@@ -48,6 +76,9 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
 
   /** ORDER BY and HAVING may also name what the SELECT below them leaves out. */
   private def scopes(node: LogicalPlan): Seq[Seq[LogicalPlan]] = node match {
+    case Sort(_, _, having @ Filter(_, select: Aggregate), _) => Seq(Seq(having), select.children)
+    case Sort(_, _, select @ Project(_, Filter(_, groups: Aggregate)), _) =>
+      Seq(Seq(select), groups.children)
     case Sort(_, _, select @ (_: Project | _: Aggregate), _) => Seq(Seq(select), select.children)
     case UnresolvedHaving(_, select: Aggregate) => Seq(Seq(select), select.children)
     case _ => Seq(node.children)
@@ -104,7 +135,7 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
   private def endOf(name: UnresolvedAttribute): Seq[String] =
     name.nameParts.init :+ WindowEdge.Last.name
 
-  private def windowTime(end: NamedExpression, edge: WindowEdge): Expression = {
+  private def windowTime(end: NamedExpression, edge: WindowEdge): NamedExpression = {
     val qualifier = if (end.resolved) end.qualifier else Seq.empty
     Alias(lastMillisecond(end, edge), Name)(qualifier = qualifier)
   }

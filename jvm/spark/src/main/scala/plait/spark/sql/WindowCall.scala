@@ -9,6 +9,8 @@ import scala.util.Try
 import org.antlr.v4.runtime.ParserRuleContext
 import org.antlr.v4.runtime.tree.ParseTree
 import org.apache.spark.sql.catalyst.analysis.{
+  ExpressionWithUnresolvedIdentifier,
+  PlanWithUnresolvedIdentifier,
   UnresolvedAttribute,
   UnresolvedFunction,
   UnresolvedRelation
@@ -105,6 +107,8 @@ final class WindowCall private (
     case other =>
       builder.expressionOf(other) match {
         case name: UnresolvedAttribute => UnresolvedRelation(name.nameParts)
+        case ExpressionWithUnresolvedIdentifier(name, Nil, _) =>
+          PlanWithUnresolvedIdentifier(name, Nil, (parts, _) => UnresolvedRelation(parts))
         case query: ScalarSubquery => unnamed(query.plan)
         case _ => fail("needs a table: TABLE t or (SELECT ...)", other)
       }
@@ -120,9 +124,15 @@ final class WindowCall private (
         }
       case _ => Seq.empty
     }
-    if (written.isEmpty || !written.forall(_.isInstanceOf[UnresolvedAttribute]))
+    if (written.isEmpty || !written.forall(isColumn))
       fail("names its columns by DESCRIPTOR(column)", argument.value)
     written
+  }
+
+  private def isColumn(e: Expression): Boolean = e match {
+    case _: UnresolvedAttribute => true
+    case ExpressionWithUnresolvedIdentifier(_, Nil, _) => true
+    case _ => false
   }
 
   private def partitioning(table: ParserRuleContext): Option[TableArgumentPartitioningContext] =
@@ -184,8 +194,9 @@ object WindowCall {
     case _ => true
   }
 
-  /** A name and nothing else: `my-table` or db.`my-table` in backquotes, too. */
+  /** A name and nothing else: `my-table` or db.`my-table` in backquotes, too, or IDENTIFIER('my-table'). */
   private def isName(tree: ParseTree): Boolean = tree match {
+    case call: FunctionCallContext => call.functionName.identFunc != null
     case _: ColumnReferenceContext => true
     case part: DereferenceContext => isName(part.base)
     case only if only.getChildCount == 1 => isName(only.getChild(0))
