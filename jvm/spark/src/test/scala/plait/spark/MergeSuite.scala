@@ -38,10 +38,12 @@ class MergeSuite extends SparkSuite {
 
   override def beforeAll(): Unit = {
     spark.conf.set("spark.sql.catalog.rewritten", classOf[RewrittenTables].getName)
-    for ((name, rows) <- Seq(
+    for (
+      (name, rows) <- Seq(
         "merge_l" -> "(1, 'a', 5), (2, 'a', 12), (3, 'b', 9), (4, NULL, 9), (7, 'b', 30)",
         "merge_r" -> "(11, 'a', 5), (13, 'a', 12), (12, 'b', 8), (14, NULL, 9)"
-      )) {
+      )
+    ) {
       val columns = if (name == "merge_l") "id, k, s" else "v, k, s"
       spark.sql(
         s"CREATE OR REPLACE TEMP VIEW $name AS SELECT *, timestamp_seconds(s) AS ts FROM VALUES $rows AS t($columns)"

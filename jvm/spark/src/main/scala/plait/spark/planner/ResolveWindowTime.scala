@@ -3,13 +3,7 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.analysis.{Star, UnresolvedAttribute, UnresolvedHaving}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{
-  Aggregate,
-  Filter,
-  LogicalPlan,
-  Project,
-  Sort
-}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.{LongType, TimestampNTZType}
 
@@ -33,7 +27,8 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
     else {
       val edges = new WindowEdges(plan)
       plan.resolveOperatorsUp {
-        case groups: Aggregate if !groups.resolved && groups.childrenResolved && isGroupedBy(groups) =>
+        case groups: Aggregate
+            if !groups.resolved && groups.childrenResolved && isGroupedBy(groups) =>
           grouped(groups, edges)
         case node if !node.resolved && node.childrenResolved && node.expressions.exists(asks) =>
           node.transformExpressions {
