@@ -163,3 +163,77 @@ def test_a_query_without_a_join_has_nothing_to_explain(spark: SparkSession) -> N
     found = plait.explain(spark.range(3))
     assert (str(found), list(found)) == ("", [])
     assert not found
+
+
+def plan_of(spark: SparkSession, statement: str) -> str:
+    return "\n".join(row[0] for row in spark.sql(statement).collect())
+
+
+@pytest.mark.parametrize("mode", ["", "EXTENDED", "FORMATTED", "COST"])
+def test_explain_says_below_the_plan_why_a_join_is_left_to_spark(
+    spark: SparkSession, mode: str
+) -> None:
+    found = plan_of(spark, f"EXPLAIN {mode} SELECT * FROM l JOIN r ON l.k = r.k")
+    plan, left = found.split("== Left to Spark ==\n")
+    assert "Physical Plan" in plan
+    # The columns have the numbers that they have in the plan.
+    keys = re.findall(r"on (k#\d+L) = (k#\d+L)\n  left to Spark: .* \[NO_COMPARISON\]\n", left)
+    assert len(keys) == 1
+    assert all(key in plan for key in keys[0])
+
+
+def test_explain_of_joins_that_are_all_ours_or_of_none_is_as_spark_has_it(
+    spark: SparkSession,
+) -> None:
+    for statement in (
+        f"EXPLAIN SELECT /*+ SYMMETRIC_HASH(l) */ * FROM l JOIN r ON {INTERVAL}",
+        "EXPLAIN SELECT * FROM l",
+        "EXPLAIN CODEGEN SELECT * FROM l JOIN r ON l.k = r.k",
+        "EXPLAIN SELECT nothing FROM l",
+    ):
+        with settings(spark, {"spark.plait.enabled": True}):
+            assert "Left to Spark" not in plan_of(spark, statement)
+    with settings(spark, {"spark.plait.enabled": False}):
+        theirs = plan_of(spark, "EXPLAIN SELECT * FROM l JOIN r ON l.k = r.k")
+        error = plan_of(spark, "EXPLAIN SELECT nothing FROM l")
+    assert "Left to Spark" not in theirs
+    numbers = r"#\d+|line \d+|plan_id=\d+"
+    mine = plan_of(spark, "EXPLAIN SELECT nothing FROM l")
+    assert re.sub(numbers, "", mine) == re.sub(numbers, "", error)
+
+
+STREAMS = {
+    "both sides pruned": ("w JOIN w x ON w.k = x.k AND x.t BETWEEN w.t AND w.t + 3S", [None, None]),
+    "no watermark at all": (
+        "s LEFT JOIN s x ON s.k = x.k AND x.t BETWEEN s.t AND s.t + 3S",
+        ["NO_FRONTIER", "NO_FRONTIER"],
+    ),
+    "a watermark of one side": (
+        "w JOIN s ON w.k = s.k AND s.t BETWEEN w.t AND w.t + 3S",
+        ["NO_FRONTIER", None],
+    ),
+    "one end is open": ("w JOIN w x ON w.k = x.k AND x.t > w.t", ["ENDLESS_REACH", None]),
+    "an as-of join": ("w ASOF JOIN w x MATCH_CONDITION (w.t >= x.t) ON w.k = x.k", [None, None]),
+    "a hint": (
+        "/*+ NO_SYMMETRIC_HASH(w, x) */ w JOIN w x ON w.k = x.k",
+        ["HINTED_OTHERWISE", "HINTED_OTHERWISE"],
+    ),
+    "a table": ("w JOIN l ON w.k = l.k", ["STREAMING_INPUT", "STREAMING_INPUT"]),
+}
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_a_query_over_streams_is_explained_before_it_starts(spark: SparkSession, case: str) -> None:
+    rate = spark.readStream.format("rate").load().selectExpr("value AS k", "timestamp AS t")
+    rate.createOrReplaceTempView("s")
+    rate.withWatermark("t", "10 seconds").createOrReplaceTempView("w")
+    relations, codes = STREAMS[case]
+    hint, joined = parts(relations.replace("3S", "INTERVAL 3 SECONDS"))
+    query = f"SELECT {hint} * FROM {joined}"
+    found = plait.explain(spark.sql(query))
+    assert [side.why_not for side in found] == codes
+    if "NO_FRONTIER" in codes:
+        # What is asked for is a watermark on a time, not on the key.
+        assert all(side.arguments[1].startswith("t#") for side in found if side.why_not)
+    is_left = not next(iter(found)).node.startswith(("StreamSymmetric", "StreamAsOf"))
+    assert is_left == ("Left to Spark" in plan_of(spark, f"EXPLAIN {query}"))

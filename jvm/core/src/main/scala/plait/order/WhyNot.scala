@@ -23,7 +23,10 @@ object WhyNot {
       )
 
   final case class StreamingInput()
-      extends WhyNot("STREAMING_INPUT", "joins over streams are not supported yet")
+      extends WhyNot(
+        "STREAMING_INPUT",
+        "a join of a stream with a table is not pruned yet, as its micro-batches are planned before their rows are known"
+      )
 
   final case class NoComparison()
       extends WhyNot(

@@ -60,6 +60,7 @@ import plait.spark.sql.PlaitParser
   * planner strategy         OrderedByStrategy             a node of ours
   * planner strategy         StreamClaimStrategy           a node of ours
   * planner strategy         IdleStreamStrategy            a node of ours
+  * planner strategy         ExplainStrategy               Spark's nodes have no place for a reason
   * hint resolution          HintResolution                where Spark resolves its own join hints
   * resolution               OrderedTables                 tables are known, columns not yet bound
   * resolution               WatermarkedTables             tables are known, columns not yet bound
@@ -125,6 +126,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(_ => StreamClaimStrategy)
     extensions.injectPlannerStrategy(_ => IdleStreamStrategy)
     extensions.injectPlannerStrategy(_ => AsOfJoinStrategy)
+    extensions.injectPlannerStrategy(_ => ExplainStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
   }

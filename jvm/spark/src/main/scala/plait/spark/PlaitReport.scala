@@ -4,19 +4,22 @@ package plait.spark
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
 import org.apache.spark.sql.execution.joins.{BaseJoinExec, SortMergeAsOfJoinExec}
-import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
+import org.apache.spark.sql.execution.{BinaryExecNode, QueryExecution, SparkPlan}
 
 import plait.constraint.Solver
 import plait.order.WhyNot
 import plait.spark.exec.{OrderedByExec, PlaitJoinExec, SymmetricHashJoinExec}
-import plait.spark.planner.SymmetricHashJoinStrategy
+import plait.spark.planner.{StreamJoins, SymmetricHashJoinStrategy}
 import plait.spark.side.PeakMetric
+import plait.spark.stream.{StreamSymmetricHashJoinExec, StreamedQuery}
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
 import plait.{BySide, Side}
 
-/** What Plait has done in a query, for people and for the Python package: plain text and JSON.
+/** What Plait has done in a query, for people and for the Python package: plain text and JSON. Of a query over
+  * streams that has not started it is what it will do in each micro-batch.
   *
   * Under adaptive execution the plan before a run and after it may differ; both are read off the
   * query as it stands.
@@ -32,6 +35,11 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
   def explain(query: QueryExecution): Explanation =
     new Explanation(allJoins(query).map(explained))
 
+  /** The joins of it that are Spark's, as [[explain]] says of them. */
+  def explainLeft(query: QueryExecution): Explanation = new Explanation(
+    allJoins(query).map(explained).collect { case left: ExplainedJoin.LeftToSpark => left }
+  )
+
   /** The lines of [[explain]], those of Plait's joins each followed by the graph of its condition as
     * a Mermaid flowchart, in a fenced block: its terms, and what is known of each once it is TRUE.
     */
@@ -45,29 +53,34 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
     case _ => false
   }
 
-  private def explained(join: BaseJoinExec): ExplainedJoin = join match {
+  private def explained(join: JoinNode): ExplainedJoin = join.node match {
     case ours: PlaitJoinExec =>
-      new ExplainedJoin.Planned(title(ours), ours.nodeName, ours.pruning)
-    case other => new ExplainedJoin.LeftToSpark(title(other), other.nodeName, whyLeft(other))
+      new ExplainedJoin.Planned(join.title, ours.nodeName, ours.pruning)
+    case ours: StreamSymmetricHashJoinExec =>
+      new ExplainedJoin.Planned(join.title, ours.nodeName, ours.spec.pruning)
+    case other => new ExplainedJoin.LeftToSpark(join.title, other.nodeName, whyLeft(other))
   }
 
-  private def whyLeft(join: BaseJoinExec): WhyNot =
-    SymmetricHashJoinStrategy.whyLeft(join).getOrElse {
+  private def whyLeft(join: SparkPlan): WhyNot =
+    SymmetricHashJoinStrategy.whyLeft(join).orElse(StreamJoins.whyLeft(join)).getOrElse {
       join match {
         case _: SortMergeAsOfJoinExec => WhyNot.JoinTypeNotSupported("as-of")
         case _ => WhyNot.NotAsked()
       }
     }
 
-  private def graph(join: BaseJoinExec): Option[String] = join match {
-    case ours: PlaitJoinExec =>
-      ours.ofPairs.map { condition =>
-        val leaves = new TermTranslation(BySide(ours.left.outputSet, ours.right.outputSet))
-        val term = new ConditionTranslation(leaves).term(condition)
-        s"```mermaid\n${new Solver(term).trace().mermaid}\n```"
-      }
+  private def graph(join: JoinNode): Option[String] = join.node match {
+    case ours: PlaitJoinExec => graph(ours, ours.ofPairs)
+    case ours: StreamSymmetricHashJoinExec => graph(ours, ours.condition.full)
     case _ => None
   }
+
+  private def graph(join: BinaryExecNode, ofPairs: Option[Expression]): Option[String] =
+    ofPairs.map { condition =>
+      val leaves = new TermTranslation(BySide(join.left.outputSet, join.right.outputSet))
+      val term = new ConditionTranslation(leaves).term(condition)
+      s"```mermaid\n${new Solver(term).trace().mermaid}\n```"
+    }
 
   /** `[{"join": ..., "metrics": {name: number}, "trace": [[partition, read, left, right]]}]` */
   def counters(query: QueryExecution): String = {
@@ -77,7 +90,11 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
       }
       val counted = join.metrics.map { case (name, metric) => name -> PeakMetric.valueOf(metric) }
       val numbers = counted ++ outOfOrder(join)
-      Map("join" -> title(join), "metrics" -> numbers.asJava, "trace" -> trace.asJava).asJava
+      Map(
+        "join" -> JoinNode.of(join).title,
+        "metrics" -> numbers.asJava,
+        "trace" -> trace.asJava
+      ).asJava
     }
     new ObjectMapper().writeValueAsString(all.asJava)
   }
@@ -96,21 +113,14 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
     case other => allChildren(other).flatMap(checksOf)
   }
 
-  private def allJoins(query: QueryExecution): Seq[BaseJoinExec] =
-    collectWithSubqueries(query.executedPlan) { case join: BaseJoinExec => join }
+  private def allJoins(query: QueryExecution): Seq[JoinNode] =
+    collectWithSubqueries(StreamedQuery.of(query).executedPlan)(JoinNode.of)
 
   private def joins(query: QueryExecution): Seq[PlaitJoinExec] =
-    allJoins(query).collect { case join: PlaitJoinExec => join }
+    allJoins(query).map(_.node).collect { case join: PlaitJoinExec => join }
 
   private def traceOf(join: PlaitJoinExec) = join match {
     case symmetric: SymmetricHashJoinExec => symmetric.trace
     case _ => None
-  }
-
-  private def title(join: BaseJoinExec): String = {
-    val keys = join.leftKeys.zip(join.rightKeys).map { case (l, r) => s"$l = $r" }
-    val parts = keys ++ join.condition.map(_.toString)
-    s"${join.nodeName} ${join.joinType}${if (parts.isEmpty) ""
-      else parts.mkString(" on ", " AND ", "")}"
   }
 }

@@ -4,8 +4,10 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
 
+import plait.order.WhyNot
 import plait.spark.plan.{
   AsOfJoin,
   KeptTogether,
@@ -22,11 +24,24 @@ import plait.spark.{JoinStrategyChoice, PlaitConf}
 object StreamJoins {
   def isTaken(join: Join): Boolean = {
     val conf = PlaitConf(SQLConf.get)
-    val hints = Seq(join.hint.leftHint, join.hint.rightHint).flatten.flatMap(_.strategy)
+    val hints = strategies(join)
     val wanted = hints.contains(PlaitJoinHint.SYMMETRIC_HASH) ||
       (conf.enabled && conf.joinStrategy != JoinStrategyChoice.Never)
     isOfStreams(join) && wanted && !hints.contains(PlaitJoinHint.NO_SYMMETRIC_HASH)
   }
+
+  /** Why Spark runs a join of streams, for the node that it planned. */
+  def whyLeft(node: SparkPlan): Option[WhyNot] =
+    node.logicalLink.collect { case join: Join if isOfStreams(join) => join }.map { join =>
+      val conf = PlaitConf(SQLConf.get)
+      if (strategies(join).contains(PlaitJoinHint.NO_SYMMETRIC_HASH))
+        WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName)
+      else if (!conf.enabled) WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false")
+      else WhyNot.TurnedOff(s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}")
+    }
+
+  private def strategies(join: Join) =
+    Seq(join.hint.leftHint, join.hint.rightHint).flatten.flatMap(_.strategy)
 
   def isOfStreams(join: Join): Boolean = join.left.isStreaming && join.right.isStreaming
 

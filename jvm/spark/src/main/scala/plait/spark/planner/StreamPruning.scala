@@ -52,9 +52,14 @@ final class StreamPruning(
   private val children = join.children
   private val ownTimes = children.map(plan => EventTimes.of(plan.output))
   private val condition = join.join.condition.map { c =>
-    // Of what prunes as well the first is taken, and of last instants more is known than of edges.
+    // Of what prunes as well the first is taken, and of last instants more is known than of edges. Where nothing
+    // prunes, the first is named as what would: rarely a key.
     val (lasts, others) = splitConjunctivePredicates(c).partition(CarryWindows.comparesLasts)
-    new JoinCondition((lasts ++ others ++ windowsCompared).reduce(And(_, _)), children)
+    val (keys, comparisons) = others.partition(isKey)
+    new JoinCondition(
+      (lasts ++ comparisons ++ keys ++ windowsCompared).reduce(And(_, _)),
+      children
+    )
   }
   private val rules = mutable.Map.empty[(Side, Order), FrontierRule]
 
@@ -143,6 +148,11 @@ final class StreamPruning(
     join.keys.left.zip(join.keys.right).exists { case (a, b) =>
       a.semanticEquals(l) && b.semanticEquals(r)
     }
+
+  private def isKey(conjunct: Expression) = conjunct match {
+    case EqualTo(l, r) => equals(l, r) || equals(r, l)
+    case _ => false
+  }
 
   /** The event times that a key compares, of either side with what the other compares it with. */
   private lazy val equalTimes: Seq[(Expression, Expression)] =
