@@ -13,7 +13,7 @@ class ProbeLogSuite extends SparkSuite {
   /** The lines that begin so, printed by a query, as soon as there are as many. */
   private def printed(query: String, count: Int): Seq[String] = {
     val bytes = new ByteArrayOutputStream
-    def lines = bytes.toString(UTF_8).linesIterator.filter(_.startsWith("SymmetricHashJoin")).toSeq
+    def lines = bytes.toString(UTF_8).linesIterator.filter(_.matches("\\w+Join .*")).toSeq
     val before = System.out
     System.setOut(new PrintStream(bytes, true, UTF_8))
     try {
@@ -45,5 +45,18 @@ class ProbeLogSuite extends SparkSuite {
       s"JOIN ${table("v")} ON v.k = f.k AND v.t < f.t AND v.t > f.t - 2"
     withConf(PlaitConf.LogProbes -> "true")(assertEquals(printed(both, 2).size, 2))
     assertEquals(printed(both, 0), Nil)
+  }
+
+  test("of a join with a collected side it is that side which is probed, in generated code and without") {
+    val query = s"""SELECT /*+ BROADCAST(w) */ count(w.id) FROM ${table("f")}
+      LEFT JOIN ${table("w")} ON w.t BETWEEN f.t AND f.t + 2 AND w.id < 50"""
+    for (isGenerated <- Seq("true", "false"))
+      withConf(PlaitConf.LogProbes -> "true", "spark.sql.codegen.wholeStage" -> isGenerated) {
+        val said = "CollectedJoin LeftOuter: (\\d+) rows; all matches found by probing w".r
+        printed(query, 1) match {
+          case Seq(said(rows)) => assert(rows.toLong >= 1000, rows)
+          case other => fail(s"$other")
+        }
+      }
   }
 }
