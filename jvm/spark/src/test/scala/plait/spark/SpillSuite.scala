@@ -86,6 +86,33 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
 
+  // A row that has none of its own is let through by the other half of the OR.
+  private val existence = "SELECT count(*), sum(hash(l.id, l.payload)) FROM " + table("l") +
+    s" WHERE l.id % 5 = 0 OR EXISTS (SELECT * FROM ${table("r")} WHERE l.k = r.k $never)"
+
+  // Fewer and longer rows: Spark compares each with each.
+  private def inRanges(joinType: String): String = query(joinType, "")
+    .replace("l.k = r.k", "r.t BETWEEN l.t - 1500 AND l.t + 1500 AND hash(l.id, r.id) % 100 = 0")
+    .replace("id % 400", "id % 400 * 4")
+    .replace("range(10000)", "range(2500)")
+
+  test("rows of an existence join, and of joins without an equality, go to disk, too") {
+    val rows = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
+      (existence +: Seq("INNER", "LEFT", "LEFT ANTI").map(inRanges)).map { sql =>
+        sql -> ofSpark(session, sql)
+      }
+    }
+    inLittleMemory(
+      onHeap ++ Seq("spark.plait.join.strategy" -> "always", "spark.sql.shuffle.partitions" -> "2"): _*
+    ) { session =>
+      for ((sql, expected) <- rows) {
+        val (found, spilled) = run(session, sql)
+        assertEquals(found, expected, sql)
+        assert(spilled.exists(_ > 100000), s"$spilled bytes spilled: $sql")
+      }
+    }
+  }
+
   test("rows that would fit go to disk to make room for their index") {
     inLittleMemory(onHeap: _*) { session =>
       // 40 bytes a row, and some 60 for its entry, its run and its key: of 1.8 MB rows take 1 MB.
