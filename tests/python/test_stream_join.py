@@ -288,7 +288,8 @@ def test_late_rows_are_dropped_and_counted(
     assert output(df, tmp_path) == joined(IN_TIME, "LEFT", NEAR)
     dropped = sum(p["stateOperators"][0]["numRowsDroppedByWatermark"] for p in progress)
     assert dropped == 2
-    assert custom(progress, "leftRowsLate") == custom(progress, "rightRowsLate") == 1
+    for name in ("RowsLate", "RowsDropped"):
+        assert custom(progress, f"left{name}") == custom(progress, f"right{name}") == 1
 
 
 @pytest.mark.parametrize("how", ["FULL", "LEFT ANTI"])
@@ -304,6 +305,8 @@ def test_late_rows_of_a_preserved_side_come_out_alone_if_asked_for(
     expected.update([(3, None), (None, 13)] if how == "FULL" else [(3,)])
     assert output(df, tmp_path) == expected
     assert custom(progress, "leftRowsLate") == 1
+    assert custom(progress, "leftRowsDropped") == 0
+    assert custom(progress, "rightRowsDropped") == (0 if how == "FULL" else 1)
 
 
 @pytest.mark.parametrize("store", ["HDFS", "RocksDB"])

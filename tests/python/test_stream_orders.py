@@ -233,7 +233,7 @@ def test_a_row_that_comes_too_late_is_dropped_and_counted(
                 "(1, None, 4, None, None)",
             ]
         )
-        assert run.counted("leftRowsOutOfOrder") == 1
+        assert run.counted("leftRowsOutOfOrder") == run.counted("leftRowsDropped") == 1
         assert run.counted("leftRowsLate") + run.counted("rightRowsOutOfOrder") == 0
 
 

@@ -75,6 +75,7 @@ def test_there_is_a_row_for_each_batch_and_side() -> None:
         rows_in=0,
         rows_late=1,
         rows_out_of_order=0,
+        rows_dropped=0,
         rows_stored=2,
         rows_pruned=1,
         rows_evicted=0,

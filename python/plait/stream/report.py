@@ -45,7 +45,7 @@ class StreamSide:
     """One side of one join in one batch.
 
     ``rows_late`` came behind the frontier of their side by event time, ``rows_out_of_order`` by an
-    order that is declared of it; ``rows_stored`` wait after the batch;
+    order that is declared of it, and ``rows_dropped`` of both were left out; ``rows_stored`` wait after the batch;
     ``rows_pruned`` were proved dead in it, ``rows_evicted`` were forgotten though they might still
     match; ``pairs`` are the matches found by looking for partners among the rows of this side, and
     ``largest_key`` the most of its rows of one key that came or were looked at (None of an as-of
@@ -64,6 +64,7 @@ class StreamSide:
     rows_in: int
     rows_late: int
     rows_out_of_order: int
+    rows_dropped: int
     rows_stored: int
     rows_pruned: int
     rows_evicted: int
@@ -132,12 +133,12 @@ class StreamReport:
 
 
 HEAD = (
-    *("batch", "join", "side", "rows in", "late", "out of order", "stored", "pruned", "evicted"),
-    "pairs",
+    *("batch", "join", "side", "rows in", "late", "out of order", "dropped"),
+    *("stored", "pruned", "evicted", "pairs"),
     *("frontier", "lag", "bound", "bytes", "ms"),
 )
 TEXTS = ("side", "frontier", "bound")  # flush left
-WHERE_ANY = ("out of order", "evicted")  # columns that are left out if they say 0 throughout
+WHERE_ANY = ("out of order", "dropped", "evicted")  # columns that are left out if they say 0 throughout
 
 
 def stream_report(query: StreamingQuery | Sequence[Progress]) -> StreamReport:
@@ -271,6 +272,7 @@ def _side(
         rows_in=metrics[f"{side}RowsIn"],
         rows_late=metrics[f"{side}RowsLate"],
         rows_out_of_order=metrics.get(f"{side}RowsOutOfOrder", 0),
+        rows_dropped=metrics.get(f"{side}RowsDropped", 0),
         rows_stored=metrics[f"{side}RowsStored"],
         rows_pruned=metrics[f"{side}RowsPruned"],
         # Of a version that could not limit keys there is none.
@@ -299,7 +301,7 @@ def table(sides: Sequence[StreamSide]) -> list[tuple[str, ...]]:
 def cells(side: StreamSide) -> tuple[str, ...]:
     """Return the texts of a row of the table."""
     rows = (
-        *(side.rows_in, side.rows_late, side.rows_out_of_order),
+        *(side.rows_in, side.rows_late, side.rows_out_of_order, side.rows_dropped),
         *(side.rows_stored, side.rows_pruned, side.rows_evicted),
     )
     return (

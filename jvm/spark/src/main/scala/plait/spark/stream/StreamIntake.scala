@@ -56,8 +56,9 @@ final class StreamIntake(
   private def late(side: Side, row: UnsafeRow): Unit = {
     counts.lateRow(side)
     batch.late match {
-      case LateRows.Drop => ()
-      case LateRows.NullPad => if (roles(side).leaves eq Leaving.Aloud) outcast(side, row)
+      case LateRows.Drop => counts.rowDropped(side)
+      case LateRows.NullPad =>
+        if (roles(side).leaves eq Leaving.Aloud) outcast(side, row) else counts.rowDropped(side)
       case LateRows.Fail => throw LateRowException.of(side)
     }
   }
@@ -65,6 +66,7 @@ final class StreamIntake(
   private def outOfOrder(side: Side, row: UnsafeRow, order: StreamOrder): Unit = {
     counts.rowOutOfOrder(side)
     if (order.onViolation eq OrderViolation.Fail) throw order.violated(row, frontier(side))
+    counts.rowDropped(side)
   }
 }
 

@@ -88,16 +88,18 @@ final class StreamJoinIterator(
 final class StreamCounts(metrics: Map[String, SQLMetric]) {
   private val out = metrics(JoinMetrics.OutputRows)
   private val late = BySide.make(side => metrics(StreamMetrics.rowsLate(side)))
-  private val dropped = metrics(StreamCounts.DroppedByWatermark)
+  private val byWatermark = metrics(StreamCounts.DroppedByWatermark)
+  private val dropped = BySide.make(side => metrics(StreamMetrics.rowsDropped(side)))
   private val outOfOrder = BySide.make(side => metrics(StreamMetrics.rowsOutOfOrder(side)))
   private val pairs = BySide.make(side => metrics(StreamMetrics.pairsByProbing(side)))
 
   def rowOut(): Unit = out += 1
   def rowOutOfOrder(side: Side): Unit = outOfOrder(side) += 1
+  def rowDropped(side: Side): Unit = dropped(side) += 1
   def pairByProbing(side: Side): Unit = pairs(side) += 1
   def lateRow(side: Side): Unit = {
     late(side) += 1
-    dropped += 1
+    byWatermark += 1
   }
 }
 

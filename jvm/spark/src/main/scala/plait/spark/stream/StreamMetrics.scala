@@ -18,6 +18,7 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftRowsIn             left rows of the batch that were in time
   * leftRowsLate           left rows that came behind their watermark
   * leftRowsOutOfOrder     left rows that came behind their frontier by a declared order
+  * leftRowsDropped        of both those that were left out
   * leftRowsStored         left rows that wait after the batch
   * leftRowsPruned         left rows proved dead in the batch, waiting or just come
   * leftRowsEvicted        left rows that were forgotten in the batch though they might still match
@@ -39,6 +40,7 @@ object StreamMetrics {
   def rowsIn(side: Side): String = s"${side.name}RowsIn"
   def rowsLate(side: Side): String = s"${side.name}RowsLate"
   def rowsOutOfOrder(side: Side): String = s"${side.name}RowsOutOfOrder"
+  def rowsDropped(side: Side): String = s"${side.name}RowsDropped"
   def rowsStored(side: Side): String = s"${side.name}RowsStored"
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
   def rowsEvicted(side: Side): String = s"${side.name}RowsEvicted"
@@ -79,6 +81,7 @@ object StreamMetrics {
       rowsIn(side) -> s"${side.name} rows in",
       rowsLate(side) -> s"${side.name} rows late",
       rowsOutOfOrder(side) -> s"${side.name} rows out of order",
+      rowsDropped(side) -> s"${side.name} rows dropped",
       rowsStored(side) -> s"${side.name} rows stored",
       rowsPruned(side) -> s"${side.name} rows pruned",
       rowsEvicted(side) -> s"${side.name} rows evicted",
