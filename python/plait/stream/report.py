@@ -138,7 +138,8 @@ HEAD = (
     *("frontier", "lag", "bound", "bytes", "ms"),
 )
 TEXTS = ("side", "frontier", "bound")  # flush left
-WHERE_ANY = ("out of order", "dropped", "evicted")  # columns that are left out if they say 0 throughout
+# Columns that are left out if they say 0 throughout.
+WHERE_ANY = ("out of order", "dropped", "evicted")
 
 
 def stream_report(query: StreamingQuery | Sequence[Progress]) -> StreamReport:
