@@ -118,6 +118,35 @@ def rewritten(folder: str, columns: dict[str, Any]) -> None:
     pq.write_table(pa.table(columns), Path(folder) / "part-0.parquet")
 
 
+ABOVE = {
+    "GROUP BY": "SELECT k, count(*), max(rt) FROM ({}) GROUP BY k",
+    "DISTINCT": "SELECT DISTINCT k, rt FROM ({})",
+    "a window": "SELECT *, rank() OVER (PARTITION BY k ORDER BY t, rt) FROM ({})",
+    "ORDER BY": "SELECT * FROM ({}) ORDER BY t, rt",
+    "a join": "SELECT * FROM ({}) a JOIN l b USING (k, t)",
+}
+
+
+@pytest.mark.parametrize("generated", [True, False])
+@pytest.mark.parametrize("how", ["JOIN", "LEFT JOIN", "FULL JOIN"])
+def test_a_plan_that_knows_of_files_goes_to_the_tasks(
+    spark: SparkSession, view: View, tmp_path: Path, how: str, generated: bool
+) -> None:
+    view("l", write(tmp_path / "l", ints(range(300))))
+    view("r", write(tmp_path / "r", ints(range(100, 200))))
+    joined = f"SELECT l.k, l.t, r.t AS rt FROM l {how} r ON {NEAR}"
+    keys = {
+        "spark.sql.codegen.wholeStage": generated,
+        "spark.sql.codegen.factoryMode": "FALLBACK",
+        "spark.sql.autoBroadcastJoinThreshold": -1,
+    }
+    with settings(spark, keys):
+        for above in ABOVE.values():
+            df = spark.sql(above.format(joined))
+            assert answer(df) == rows_of_spark(spark, above.format(joined))
+            assert "footers: " in str(plait.explain(df))
+
+
 def test_a_file_written_anew_after_the_query_was_planned_is_read_as_it_is(
     spark: SparkSession, view: View, tmp_path: Path
 ) -> None:

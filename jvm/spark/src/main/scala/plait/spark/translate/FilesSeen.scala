@@ -42,9 +42,15 @@ final case class FilesSeen(
   * }}}
   *
   * It is never computed: which of the two it is the join decides before it starts.
+  *
+  * @param relations
+  *   known to the driver alone: generated code takes the plan around it along to the tasks
   */
-final case class WhileFilesStand(narrow: Expression, wide: Expression, relations: Seq[FilesSeen])
-    extends BinaryExpression
+final case class WhileFilesStand(
+    narrow: Expression,
+    wide: Expression,
+    @transient relations: Seq[FilesSeen]
+) extends BinaryExpression
     with CodegenFallback {
   override def left: Expression = narrow
   override def right: Expression = wide
