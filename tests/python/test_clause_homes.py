@@ -171,3 +171,18 @@ def test_a_loop_without_a_name_for_its_rows_and_conditions_of_a_script(
       IF EXISTS ({FORMS["temporal"]}) THEN SELECT n; END IF;
     END"""
     assert rows(session, script) == [(11,)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_cursor_of_a_script_goes_over_the_rows(session: SparkSession, form: str) -> None:
+    script = f"""BEGIN
+      DECLARE a INT;
+      DECLARE b INT;
+      DECLARE c CURSOR FOR SELECT * FROM ({FORMS[form]}) WHERE id >= :least ORDER BY id;
+      OPEN c USING 1 AS least;
+      FETCH c INTO a, b;
+      CLOSE c;
+      SELECT a, b;
+    END"""
+    with settings(session, {"spark.sql.scripting.cursorEnabled": True}):
+        assert rows(session, script) == ROWS[form][:1]

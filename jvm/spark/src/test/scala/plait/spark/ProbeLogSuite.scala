@@ -47,7 +47,9 @@ class ProbeLogSuite extends SparkSuite {
     assertEquals(printed(both, 0), Nil)
   }
 
-  test("of a join with a collected side it is that side which is probed, in generated code and without") {
+  test(
+    "of a join with a collected side it is that side which is probed, in generated code and without"
+  ) {
     val query = s"""SELECT /*+ BROADCAST(w) */ count(w.id) FROM ${table("f")}
       LEFT JOIN ${table("w")} ON w.t BETWEEN f.t AND f.t + 2 AND w.id < 50"""
     for (isGenerated <- Seq("true", "false"))

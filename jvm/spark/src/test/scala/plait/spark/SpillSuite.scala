@@ -103,7 +103,10 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
     inLittleMemory(
-      onHeap ++ Seq("spark.plait.join.strategy" -> "always", "spark.sql.shuffle.partitions" -> "2"): _*
+      onHeap ++ Seq(
+        "spark.plait.join.strategy" -> "always",
+        "spark.sql.shuffle.partitions" -> "2"
+      ): _*
     ) { session =>
       for ((sql, expected) <- rows) {
         val (found, spilled) = run(session, sql)

@@ -33,7 +33,7 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
         case node if !node.resolved && node.childrenResolved && node.expressions.exists(asks) =>
           node.transformExpressions {
             case name: UnresolvedAttribute if isAsked(name) =>
-              scopes(node).flatMap(windowTime(name, _, edges)).headOption.getOrElse(name)
+              found(name, scopes(node), edges).getOrElse(name)
             case query: SubqueryExpression => fromOutside(query, node.children, edges)
           }
       }
@@ -69,6 +69,23 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
     case _ => false
   }
 
+  /** What it is in the first of the scopes that knows of it. Of what is not in the first, Spark is asked for the end
+    * of the window: it knows what groups pass on.
+    */
+  private def found(
+      name: UnresolvedAttribute,
+      scopes: Seq[Seq[LogicalPlan]],
+      edges: WindowEdges
+  ): Option[Expression] = {
+    val own = scopes.indexWhere(_.flatMap(_.output).exists(isNamed(_, name.nameParts)))
+    val before = if (own < 0) scopes else scopes.take(own)
+    before.zipWithIndex.flatMap { case (scope, i) =>
+      windowEnd(name, scope, edges).map { case (end, edge) =>
+        windowTime(if (i == 0) end else UnresolvedAttribute(endOf(name)), edge)
+      }
+    }.headOption
+  }
+
   /** ORDER BY and HAVING may also name what the SELECT below them leaves out. */
   private def scopes(node: LogicalPlan): Seq[Seq[LogicalPlan]] = node match {
     case Sort(_, _, having @ Filter(_, select: Aggregate), _) => Seq(Seq(having), select.children)
@@ -93,13 +110,6 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
             windowTime(UnresolvedAttribute(endOf(name)), edge)
           }
       })
-
-  private def windowTime(
-      name: UnresolvedAttribute,
-      scope: Seq[LogicalPlan],
-      edges: WindowEdges
-  ): Option[Expression] =
-    windowEnd(name, scope, edges).map { case (end, edge) => windowTime(end, edge) }
 
   private def windowEnd(
       name: UnresolvedAttribute,

@@ -2,7 +2,13 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  Generator,
+  WindowExpression
+}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
@@ -27,6 +33,7 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
       val shape = shapeOf(call)
       if (shape.isInstanceOf[WindowShape.Gapped] && call.child.isStreaming)
         throw ClauseError("SESSION is not supported yet on a stream", call.origin)
+      call.keys.foreach(checkKey(call.function, _))
       new WindowLayout(timeColumn(call)).laidOver(call.child, shape, call.keys)
   }
 
@@ -46,6 +53,19 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
           s"${other.dataType.sql}: its table $there",
         call.time.origin
       )
+  }
+
+  private def checkKey(function: WindowFunction, key: Expression): Unit =
+    if (key.exists(isOfMoreThanARow))
+      throw ClauseError(
+        s"The keys of ${function.name} are computed from a row of its table alone, and ${key.sql} is not. Compute it in a query " +
+          "below, and give the function its column",
+        key.origin
+      )
+
+  private def isOfMoreThanARow(e: Expression): Boolean = e match {
+    case _: AggregateExpression | _: WindowExpression | _: Generator => true
+    case _ => false
   }
 
   private def isTime(column: Attribute): Boolean =

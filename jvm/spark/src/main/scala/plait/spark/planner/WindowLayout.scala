@@ -72,10 +72,14 @@ final private class WindowLayout(time: Attribute) {
       timed: LogicalPlan,
       table: LogicalPlan,
       shape: WindowShape,
-      keys: Seq[Expression],
+      written: Seq[Expression],
       gap: Long
   ): LogicalPlan = {
     val at = hidden("at", micros)
+    // Spark takes what is no column out of its own windows before; ours come too late for that.
+    val computed = written.collect { case key if !key.isInstanceOf[Attribute] => key }
+    val columns = computed.map(key => key -> hidden("key", key))
+    val keys = written.map(key => columns.find(_._1 eq key).fold(key)(_._2.toAttribute))
     val order = Seq(SortOrder(at.toAttribute, Ascending))
     val before = over(new Lag(at.toAttribute), keys, order, UnspecifiedFrame)
     val previous = hidden("previous", before)
@@ -86,7 +90,7 @@ final private class WindowLayout(time: Attribute) {
     val group = keys :+ session.toAttribute
     val first = hidden("first", over(Min(at.toAttribute).toAggregateExpression(), group, Nil, All))
     val last = hidden("last", over(Max(at.toAttribute).toAggregateExpression(), group, Nil, All))
-    val inOrder = Window(Seq(previous), keys, order, added(timed, at))
+    val inOrder = Window(Seq(previous), keys, order, added(timed, at +: columns.map(_._2): _*))
     val inSession = Window(Seq(session), keys, order, inOrder)
     val whole = Window(Seq(first, last), group, Nil, inSession)
     edges(whole, table, shape, first.toAttribute, Add(last.toAttribute, Literal(gap)))
@@ -180,8 +184,8 @@ private object WindowLayout {
 
   private def hidden(name: String, value: Expression): Alias = Alias(value, name)()
 
-  private def added(child: LogicalPlan, column: Alias): LogicalPlan =
-    Project(child.output :+ column, child)
+  private def added(child: LogicalPlan, columns: Alias*): LogicalPlan =
+    Project(child.output ++ columns, child)
 
   private def over(
       function: Expression,

@@ -29,6 +29,7 @@ import plait.spark.plan.{ClauseError, MatchCondition, MatchRule}
   *   MATCH_CONDITION itself, to point at
   */
 final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
+  import AsOfClause.Nearest
   private var isTaken = false
 
   /** Has a join taken the clause up? */
@@ -71,10 +72,14 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
   private def compared(written: Expression): (MatchRule, Expression) = written match {
     case _: GreaterThanOrEqual | _: GreaterThan | _: LessThanOrEqual | _: LessThan =>
       MatchRule.Compared -> written
-    case UnresolvedFunction(Seq(name), Seq(a, b), _, _, _, _, _)
-        if name.equalsIgnoreCase("NEAREST") =>
+    case UnresolvedFunction(Seq(Nearest()), Seq(a, b), false, None, None, Nil, _) =>
       val compared = CurrentOrigin.withOrigin(written.origin)(LessThanOrEqual(a, b))
       MatchRule.Nearest -> compared
+    case nearest @ UnresolvedFunction(Seq(Nearest()), _, _, _, _, _, _) =>
+      throw ClauseError(
+        "NEAREST takes the two values that it compares, as in NEAREST (l.ts, r.ts), and nothing else",
+        if (nearest.origin.startIndex.isDefined) nearest.origin else ClauseError.origin(word)
+      )
     case _ =>
       val got = written match {
         case operator: BinaryComparison => operator.symbol
@@ -166,6 +171,7 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
 
 object AsOfClause {
   private val Words = Seq("TOLERANCE", "TIES")
+  private val Nearest = "(?i:NEAREST)".r
   private val LikeTolerance = "(?:WITHIN|MAX.*|DISTANCE|RANGE|LIMIT)".r
 
   /** How the clause is written. */

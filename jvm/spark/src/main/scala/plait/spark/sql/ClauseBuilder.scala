@@ -43,6 +43,13 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
     super.visitCreateUserDefinedFunction(context)
   }
 
+  override def visitDeclareCursorStatement(
+      context: DeclareCursorStatementContext
+  ): LogicalPlan = {
+    clauses.keptAsText()
+    super.visitDeclareCursorStatement(context)
+  }
+
   override def visitFromClause(context: FromClauseContext): LogicalPlan =
     completed(super.visitFromClause(context))
 
@@ -65,7 +72,7 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
     else
       withOrigin(clause) {
         expression(clause.timestamp) match {
-          case UnresolvedFunction(Seq(name), Nil, _, _, _, _, _)
+          case UnresolvedFunction(Seq(name), Nil, false, None, None, Nil, _)
               if name.equalsIgnoreCase("PROCTIME") =>
             Some(SystemTime(None))
           case time if time.exists(_.isInstanceOf[UnresolvedAttribute]) =>
