@@ -36,6 +36,7 @@ import plait.spark.sql.PlaitParser
   * plan normalization       ReadTablesAnew                once a micro-batch; nothing is found in the cache yet
   * optimizer                PushThroughAsOfJoin           beside Spark's own rules that push filters
   * optimizer                NarrowAsOfJoin                beside Spark's own for outer joins
+  * optimizer                LimitBelowAsOfJoin            beside Spark's own for outer joins
   * optimizer                PruneTies                     before Spark's own rule that prunes columns
   * planner strategy         AsOfJoinStrategy              a node of ours
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
@@ -120,6 +121,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectOptimizerRule(_ => PushThroughClaim)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
     extensions.injectOptimizerRule(_ => NarrowAsOfJoin)
+    extensions.injectOptimizerRule(_ => LimitBelowAsOfJoin)
     extensions.injectOptimizerRule(_ => PruneTies)
     extensions.injectPlannerStrategy(_ => SymmetricHashJoinStrategy)
     extensions.injectPlannerStrategy(_ => OrderedByStrategy)

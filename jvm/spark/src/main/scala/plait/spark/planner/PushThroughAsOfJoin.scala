@@ -17,20 +17,31 @@ import plait.{BySide, Side}
   *                         INNER, SEMI     LEFT, ANTI     RIGHT     FULL
   * WHERE, left alone       left            left           stays     stays
   * WHERE, right alone      stays: it would change what is picked
+  * WHERE, keys of right    right           stays          right     stays
+  * WHERE, keys of USING    left            left           right     both
   * ON, left alone          left            stays          left      stays
   * ON, right alone         right           right          stays     stays
   * key or match NULL       both            right          left      stays
   * key = constant          to the other side, where ON may be filtered there
+  * match value <= constant the same, if what it is compared with is less
   * }}}
+  *
+  * The rows of a key go all or stay all, so what is said of keys changes nothing of what is picked.
   *
   * What may throw (`raise_error`, `sequence`) stays, as in Spark's joins: a row that picks nothing is not asked.
   */
 object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case Filter(condition, join: AsOfJoin) if isOfLeft(join.joinType) =>
-      val (below, above) = splitConjunctivePredicates(condition).partition(isOf(_, join.left))
-      filtered(join.copy(left = filtered(join.left, below)), above)
+    case Filter(condition, join: AsOfJoin) =>
+      val conjuncts = splitConjunctivePredicates(condition)
+      val (ofKeys, others) = conjuncts.partition(below(_, join).isDefined)
+      val pushed = ofKeys.flatMap(below(_, join))
+      val filteredJoin = join.copy(
+        left = filtered(join.left, pushed.flatMap(_.left)),
+        right = filtered(join.right, pushed.flatMap(_.right))
+      )
+      filtered(filteredJoin, others)
     case join: AsOfJoin => withoutUseless(pushed(join))
   }
 
@@ -39,6 +50,40 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     case RightOuter | FullOuter => false
     case _ => true
   }
+
+  /** What of a filter above is asked of each side instead, if it may be. */
+  private def below(conjunct: Expression, join: AsOfJoin): Option[BySide[Seq[Expression]]] = {
+    def ofKeys(side: Side) = {
+      val said = ofSide(conjunct, side, keysOf(join))
+      Option.when(isOf(said, BySide(join.left, join.right)(side)))(said)
+    }
+    join.joinType match {
+      case of if isOfLeft(of) && isOf(conjunct, join.left) => Some(BySide(Seq(conjunct), Nil))
+      case _: InnerLike | RightOuter if isOfKeys(conjunct, Side.Right, join) =>
+        Some(BySide(Nil, Seq(conjunct)))
+      case FullOuter =>
+        for {
+          left <- ofKeys(Side.Left)
+          right <- ofKeys(Side.Right)
+        } yield BySide(Seq(left), Seq(right))
+      case _ => None
+    }
+  }
+
+  private def isOfKeys(conjunct: Expression, side: Side, join: AsOfJoin): Boolean =
+    isOf(conjunct, BySide(join.left, join.right)(side)) &&
+      conjunct.references.subsetOf(AttributeSet(keysOf(join).map(_(side))))
+
+  /** With the column of one side where the key of both stands, as USING of a FULL join has it. */
+  private def ofSide(conjunct: Expression, side: Side, keys: Seq[BySide[Attribute]]): Expression =
+    conjunct.transform {
+      case Coalesce(Seq(a, b))
+          if keys.exists(k => k.left.semanticEquals(a) && k.right.semanticEquals(b)) =>
+        keys.find(k => k.left.semanticEquals(a)).get(side)
+    }
+
+  private def keysOf(join: AsOfJoin): Seq[BySide[Attribute]] =
+    join.condition.toSeq.flatMap(splitConjunctivePredicates).flatMap(keyColumns(join, _))
 
   private def pushed(join: AsOfJoin): AsOfJoin = {
     val free = AsOfJoin.isFree(join.joinType)
@@ -58,13 +103,14 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   private def withoutUseless(join: AsOfJoin): AsOfJoin = {
     val free = AsOfJoin.isFree(join.joinType)
     val sides = BySide(join.left, join.right)
-    val keys = join.condition.toSeq.flatMap(splitConjunctivePredicates).flatMap(keyColumns(join, _))
+    val keys = keysOf(join)
     val useful = BySide.make { side =>
       if (!free(side)) Nil
       else
         notNull(Seq(join.best.left, join.best.right)(if (side eq Side.Left) 0 else 1)) ++
           keys.flatMap(k => notNull(k(side))) ++
-          inferred(sides(side.other), keys.map(k => k(side.other) -> k(side)))
+          inferred(sides(side.other), keys.map(k => k(side.other) -> k(side))) ++
+          bounded(join, side)
     }
     val missing = BySide.make { side =>
       val known = sides(side).constraints
@@ -109,6 +155,33 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     from.constraints.toSeq
       .filter(c => c.deterministic && c.references.nonEmpty && c.references.forall(other.contains))
       .map(_.transform { case column: Attribute => other.getOrElse(column, column) })
+  }
+
+  /** What the filters of one side say of its match values, said of those that they are compared with:
+    * `l.ts <= 10:00` of `r.ts`, where `l.ts >= r.ts`.
+    */
+  private def bounded(join: AsOfJoin, side: Side): Seq[Expression] = {
+    val values = BySide(join.best.left, join.best.right)
+    (values(side), values(side.other), join.best.compared) match {
+      case (own: Attribute, from: Attribute, Some(compared)) if isOneValue(own, from) =>
+        val isUpper = compared match {
+          case _: GreaterThanOrEqual | _: GreaterThan => side eq Side.Right
+          case _ => side eq Side.Left
+        }
+        val plan = BySide(join.left, join.right)(side.other)
+        plan.constraints.toSeq.collect {
+          case LessThanOrEqual(a, c: Literal) if isUpper && a.semanticEquals(from) =>
+            LessThanOrEqual(own, c)
+          case LessThan(a, c: Literal) if isUpper && a.semanticEquals(from) => LessThan(own, c)
+          case EqualTo(a, c: Literal) if a.semanticEquals(from) =>
+            if (isUpper) LessThanOrEqual(own, c) else GreaterThanOrEqual(own, c)
+          case GreaterThanOrEqual(a, c: Literal) if !isUpper && a.semanticEquals(from) =>
+            GreaterThanOrEqual(own, c)
+          case GreaterThan(a, c: Literal) if !isUpper && a.semanticEquals(from) =>
+            GreaterThan(own, c)
+        }
+      case _ => Nil
+    }
   }
 
   private def isOf(conjunct: Expression, side: LogicalPlan): Boolean =
