@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import plait
+from plait.join.amounts import require_order
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,6 +67,36 @@ if TYPE_CHECKING:
                 q, left_time="ts", right_time="ts", lower=None, upper=None
             ),
             r"needs one of them",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower="3s", upper="-2s"
+            ),
+            r"wrong way round.*lower='-2s', upper='3s'",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower=5, upper=2
+            ),
+            r"write lower=2, upper=5",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower=timedelta(0), upper="INTERVAL -2 SECONDS"
+            ),
+            r"upper=datetime.timedelta\(0\)",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower=np.timedelta64(1, "m"), upper="59.5 s"
+            ),
+            r"lower='59.5 s'",
+        ),
+        (
+            lambda t, q: t.plait.interval_join(
+                q, left_time="ts", right_time="ts", lower="5L", upper=Decimal("-0.5")
+            ),
+            r"upper='5L'",
         ),
         (
             lambda t, q: t.plait.interval_join(
@@ -168,6 +201,16 @@ def test_an_error_says_what_was_wrong_and_what_there_is(
 ) -> None:
     with pytest.raises(plait.PlaitError, match=said):
         call(trades, quotes)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [(2, 2), (-2, "3"), ("3", "-2 + 9"), ("1 day", "1 month"), (float("-inf"), float("inf"))],
+)
+def test_bounds_that_are_equal_or_that_spark_reads_are_no_wrong_way_round(
+    lower: Any, upper: Any
+) -> None:
+    require_order(lower, upper)
 
 
 def test_data_frames_of_two_sessions_are_not_joined(spark: SparkSession) -> None:

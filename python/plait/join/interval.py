@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
+from plait.join.amounts import require_order
 from plait.join.sides import (
     ENDS,
     HOW,
@@ -62,6 +63,7 @@ def interval_join(
     ]
     if not near:
         raise PlaitError("Both lower and upper are None: an interval join needs one of them.")
+    require_order(lower, upper)
     return sides.run(
         f"SELECT {sides.selected(how, suffixes)} FROM {{l}} AS l {HOW[how]} JOIN {{r}} AS r"
         f"{join(sides.equal_keys() + near)}"
