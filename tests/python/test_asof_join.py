@@ -128,6 +128,8 @@ def test_a_column_that_is_called_as_an_order_is_written_is_that_column(
         ("INTERVAL '5' MINUTE", True),
         ("5 minutes", True),
         ("5min", True),
+        ("5 mins", True),
+        ("299 secs", False),
         ("299999ms", False),
         ("4 min 59.999999 s", False),
         (None, True),

@@ -9,7 +9,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from pyspark.sql import functions as F
+from tests.python.frames import NOON
 
 import plait
 from plait.join.amounts import require_order
@@ -52,6 +55,58 @@ if TYPE_CHECKING:
             r"tolerance is True: a number",
         ),
         (lambda t, q: t.plait.asof_join(q, on="ts", tolerance=" "), r"tolerance is empty"),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=F.expr("INTERVAL 2 SECONDS")),
+            r"tolerance is Column.*: write its SQL as a text, as tolerance='INTERVAL 2 S",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="2 S"),
+            r"tolerance is '2 S', and S after a number is a type of SQL's",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="1 s 2 BD"),
+            r"tolerance is '1 s 2 BD', and BD after",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="00:00:02"),
+            r"tolerance is '00:00:02': write '2 s' or",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="-2 s"),
+            r"tolerance is '-2 s', and no distance is negative: direction",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=-2),
+            r"tolerance is -2, and no",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=[2]),
+            r"tolerance is \[2\]: a number, a timedelta or a text",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=b"2"),
+            r"tolerance is b'2': a number",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=NOON),
+            r"tolerance is datetime.*: a number",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=pd.DateOffset(seconds=2)),
+            r"tolerance is <DateOffset.*: a number, a timedelta",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=pd.offsets.Second(2)),
+            r"tolerance is <2 \* Seconds>: a number",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance="2 secs"),
+            r"tolerance is '2 secs', a length of time, and ts is of type INT: write a number",
+        ),
+        (
+            lambda t, q: t.plait.asof_join(q, on="ts", tolerance=pd.Timedelta(7, "ns")),
+            r"tolerance is no distance: .*has nanoseconds",
+        ),
         (
             lambda t, q: t.plait.asof_join(q, on="ts", ties="price"),
             r"'price', which ties names: it has k, ts, bid",
@@ -201,6 +256,38 @@ def test_an_error_says_what_was_wrong_and_what_there_is(
 ) -> None:
     with pytest.raises(plait.PlaitError, match=said):
         call(trades, quotes)
+
+
+@pytest.mark.parametrize("of_time", ["timestamp", "timestamp_ntz"])
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda t: t.plait.asof_join(t, on="at", tolerance=2),
+            r"tolerance is the number 2, and at is of type TIMESTAMP.*: write .*tolerance='2s'",
+        ),
+        (
+            lambda t: t.plait.asof_join(t, on="at", tolerance="2S"),
+            r"tolerance is the number '2S', and at",
+        ),
+        (
+            lambda t: t.plait.interval_join(t, left_time="at", right_time="at", lower=-2, upper=3),
+            r"lower is the number -2, and at is of type TIMESTAMP.*: write .*lower='-2s'",
+        ),
+        (
+            lambda t: t.plait.interval_join(
+                t, left_time="at", right_time="at", lower=None, upper=np.float64(1.5)
+            ),
+            r"upper is the number .*, and at is .*upper='1.5s'",
+        ),
+    ],
+)
+def test_times_are_as_far_apart_as_a_length_of_time_and_not_as_a_number(
+    session: SparkSession, call: Callable[[DataFrame], DataFrame], said: str, of_time: str
+) -> None:
+    times = session.sql(f"SELECT CAST('2026-03-01' AS {of_time}) AS at")
+    with pytest.raises(plait.PlaitError, match=said):
+        call(times)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,16 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plait.errors import PlaitError
-from plait.join.sides import AMOUNT, LENGTH, OF_NUMBERS, UNITS
+from plait.join.sides import AMOUNT, LENGTH, OF_NUMBERS, UNITS, no_distance
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
 
 MICROSECOND = timedelta(microseconds=1)
 INTERVAL = re.compile(r"\s*INTERVAL\b(?=\s*[+-]?\d)", re.IGNORECASE)
@@ -77,3 +80,40 @@ def require_order(lower: Any, upper: Any) -> None:
             "lower and upper are the wrong way round, and no row would match: "
             f"write lower={upper!r}, upper={lower!r}."
         )
+
+
+def require_tolerance(value: Any) -> None:
+    """Raise if it is a distance that no two rows have."""
+    found = amount(value)
+    if found and found.size < 0:
+        raise PlaitError(
+            f"tolerance is {value!r}, and no distance is negative: direction says on which side "
+            "of the left row's value to look."
+        )
+    if isinstance(value, date):
+        raise no_distance("tolerance", value)
+
+
+def require_fit(parameter: str, value: Any, column: str, kind: DataType) -> None:
+    """Raise if a number is added to times, or a length of time to numbers."""
+    from pyspark.sql.types import NumericType
+
+    found = amount(value)
+    if found is None:
+        return
+    type_name = kind.simpleString().upper()
+    if not found.is_time and is_timestamp(kind):
+        raise PlaitError(
+            f"{parameter} is the number {value!r}, and {column} is of type {type_name}: write a "
+            f"length of time, as {parameter}='{float(found.size):g}s' or a timedelta."
+        )
+    if found.is_time and isinstance(kind, NumericType):
+        raise PlaitError(
+            f"{parameter} is {value!r}, a length of time, and {column} is of type {type_name}: "
+            "write a number, or make times of the column before, as by timestamp_seconds."
+        )
+
+
+def is_timestamp(kind: DataType) -> bool:
+    """Whether it is a type of timestamps, with a time zone or without."""
+    return kind.typeName().startswith("timestamp")

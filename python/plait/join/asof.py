@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
+from plait.join.amounts import require_fit, require_tolerance
 from plait.join.sides import HOW, Distance, Names, Sides, Suffixes, choice, distance, join, kind, of
 from plait.join.sides import names as listed
 
@@ -69,6 +70,8 @@ def asof_join(
         match = f" {exact if allow_exact_matches else open_end} ".join(values)
     if tolerance is not None:
         match += f" TOLERANCE {distance('tolerance', tolerance)}"
+        require_tolerance(tolerance)
+        require_fit("tolerance", tolerance, pair[0].left, sides.type_of("left", pair[0].left))
     if orders := [_order(sides, tie) for tie in listed("ties", ties)]:
         match += f" TIES ORDER BY {', '.join(orders)}"
     return sides.run(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.join.amounts import require_order
+from plait.join.amounts import require_fit, require_order
 from plait.join.sides import (
     ENDS,
     HOW,
@@ -53,7 +53,8 @@ def interval_join(
     ends = ENDS[choice("closed", closed, ENDS)]
     sides = Sides(left, right)
     sides.key_by(by, left_by, right_by)
-    time = of("l", sides.column("left", left_time, "left_time"))
+    column = sides.column("left", left_time, "left_time")
+    time = of("l", column)
     other = of("r", sides.column("right", right_time, "right_time"))
     bounds = {"lower": (ends[0], lower), "upper": (ends[1], upper)}
     near = [
@@ -64,6 +65,8 @@ def interval_join(
     if not near:
         raise PlaitError("Both lower and upper are None: an interval join needs one of them.")
     require_order(lower, upper)
+    for parameter, (_, bound) in bounds.items():
+        require_fit(parameter, bound, column, sides.type_of("left", column))
     return sides.run(
         f"SELECT {sides.selected(how, suffixes)} FROM {{l}} AS l {HOW[how]} JOIN {{r}} AS r"
         f"{join(sides.equal_keys() + near)}"

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,6 +25,7 @@ from plait.sql import literal, quote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 Names: TypeAlias = str | Sequence[str]
 Distance: TypeAlias = int | float | timedelta | str
@@ -51,9 +52,9 @@ ENDS = {"both": (">=", "<="), "left": (">=", "<"), "right": (">", "<="), "neithe
 UNITS = {
     **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), 1),
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1_000),
-    **dict.fromkeys(("s", "sec", "second", "seconds"), 1_000_000),
-    **dict.fromkeys(("min", "minute", "minutes"), 60_000_000),
-    **dict.fromkeys(("h", "hour", "hours"), 3_600_000_000),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000_000),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), 60_000_000),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000_000),
     **dict.fromkeys(("d", "day", "days"), 86_400_000_000),
     **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400_000_000),
 }
@@ -62,6 +63,8 @@ LENGTH = re.compile(rf"\s*(?:{AMOUNT.pattern})+")
 # SQL's own: the type of a number, as 5L, and lengths that are no number of microseconds.
 OF_NUMBERS = ("L", "S", "Y", "D", "F", "BD")
 OF_CALENDAR = ("month", "months", "year", "years")
+CLOCK = re.compile(r"\s*[+-]?\d+:\d+(?::\d+(?:\.\d+)?)?\s*")
+ONE_NUMBER = re.compile(r"\s*[+-]?\d+(?:\.\d+)?[A-Z]+\s*", re.IGNORECASE)
 
 
 def braced(text: str) -> str:
@@ -116,12 +119,35 @@ def distance(parameter: str, value: Distance) -> str:
     if isinstance(value, str):
         if not value.strip():
             raise PlaitError(f"{parameter} is empty: write '5 seconds' or 'INTERVAL 5 SECONDS'.")
+        if CLOCK.fullmatch(value):
+            raise PlaitError(
+                f"{parameter} is {value!r}: write '2 s' or '1 hour 30 min', or in SQL "
+                "\"INTERVAL '00:00:02' HOUR TO SECOND\"."
+            )
         return length(parameter, value) or braced(value)
-    if value is None or isinstance(value, bool):
-        raise PlaitError(
-            f"{parameter} is {value!r}: a number, a timedelta or a text as '5 minutes' is needed."
-        )
-    return literal(value)
+    if not _is_distance(value):
+        raise no_distance(parameter, value)
+    try:
+        return literal(value)
+    except PlaitError as error:
+        raise PlaitError(f"{parameter} is no distance: {error}") from None
+
+
+def _is_distance(value: object) -> bool:
+    if type(value).__module__ == "numpy":
+        return not getattr(value, "shape", ())
+    is_bool = isinstance(value, bool)
+    return isinstance(value, int | float | Decimal | timedelta | date) and not is_bool
+
+
+def no_distance(parameter: str, given: object) -> PlaitError:
+    """Say that a distance is wanted."""
+    instead = (
+        f"write its SQL as a text, as {parameter}='INTERVAL 2 SECONDS'"
+        if is_column(given)
+        else "a number, a timedelta or a text as '5 minutes' is needed"
+    )
+    return PlaitError(f"{parameter} is {given!r}: {instead}.")
 
 
 def length(parameter: str, text: str) -> str | None:
@@ -133,7 +159,13 @@ def length(parameter: str, text: str) -> str | None:
     if not LENGTH.fullmatch(text):
         return None
     found = AMOUNT.findall(text)
-    if any(unit.upper() in OF_NUMBERS and unit not in UNITS for _, unit in found):
+    of_number = [unit for _, unit in found if unit.upper() in OF_NUMBERS and unit not in UNITS]
+    if of_number and not ONE_NUMBER.fullmatch(text):
+        raise PlaitError(
+            f"{parameter} is {text!r}, and {of_number[0]} after a number is a type of SQL's: of "
+            "lengths of time the short units are small, us, ms, s, min, h, d, w."
+        )
+    if of_number:
         return None
     if any(unit.casefold() in OF_CALENDAR for _, unit in found):
         return f"INTERVAL {literal(text.strip())}"
@@ -240,6 +272,10 @@ class Sides:
             f"The {side} side has no column {called!r}, which {parameter} names: "
             f"it has {', '.join(columns)}."
         )
+
+    def type_of(self, side: str, column: str) -> DataType:
+        """Return the type of a column, by its name as the side writes it."""
+        return (self.left if side == "left" else self.right).schema[column].dataType
 
     def pairs(
         self, parameter: str, both: Names | None, left: Names | None, right: Names | None
