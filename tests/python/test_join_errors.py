@@ -243,6 +243,28 @@ if TYPE_CHECKING:
             r"right is no DataFrame of Spark, but of type pandas.*: make one by",
         ),
         (
+            lambda t, q: plait.asof_join("trades", q, on="ts"),
+            r"left is no DataFrame of Spark, but of type str: a table is spark.table\('trades'\)",
+        ),
+        (
+            lambda t, q: plait.asof_join(t, 3, on="ts"),
+            r"right is no DataFrame of Spark, but of type int\.",
+        ),
+        (
+            lambda t, q: t.plait.temporal_join(q, "k", left_time="ts", deleted=q.bid == 3),
+            r"deleted takes a column's name or .* as a text, as deleted=\"op = 'D'\", and Column",
+        ),
+        (
+            lambda t, q: t.plait.window_join(q, left_time="k", right_time="ts", size="5 min"),
+            r"left_time names k, which is of type STRING, and .*: cast it .*, by withColumn\.",
+        ),
+        (
+            lambda t, q: t.selectExpr("*", "now() AS at").plait.window_join(
+                q.selectExpr("*", "now() AS at"), left_time="at", right_time="bid", size="5 min"
+            ),
+            r"right_time names bid, which is of type INT, .*, or take at\.",
+        ),
+        (
             lambda t, q: plait.asof_join(t.select("ts", "ts"), q, on="ts"),
             r"Two columns of the left side are called ts",
         ),

@@ -223,8 +223,10 @@ class Key:
 
 
 def _no_data_frame(side: str, given: object) -> str:
-    kind = f"{type(given).__module__}.{type(given).__name__}"
+    kind = f"{type(given).__module__}.{type(given).__name__}".removeprefix("builtins.")
     hint = ": make one by spark.createDataFrame" if kind.startswith("pandas.") else ""
+    if isinstance(given, str):
+        hint = f": a table is spark.table({given!r})"
     return f"{side} is no DataFrame of Spark, but of type {kind}{hint}."
 
 

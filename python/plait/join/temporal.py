@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
 from plait.join.sides import HOW as KINDS
-from plait.join.sides import Names, Sides, Suffixes, braced, join, kind, name, names, no_name, of
+from plait.join.sides import Names, Sides, Suffixes, braced, join, kind, name, names, of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,6 +89,9 @@ def _time(sides: Sides, left_time: str) -> str:
 
 def _condition(sides: Sides, deleted: str) -> str:
     if not isinstance(deleted, str):
-        raise no_name("deleted", deleted)
+        raise PlaitError(
+            "deleted takes a column's name or a condition in SQL as a text, as "
+            f"deleted=\"op = 'D'\", and {deleted!r} is of type {type(deleted).__name__}."
+        )
     columns = sides.columns["right"]
     return name(deleted) if deleted in columns else braced(deleted)

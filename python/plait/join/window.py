@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
+from plait.join.amounts import is_timestamp
 from plait.join.sides import (
     HOW,
     Key,
@@ -92,6 +93,14 @@ def _time(sides: Sides, side: str, time: str) -> str:
             "rename it by withColumnRenamed, or drop it."
         )
     found = sides.column(side, time, f"{side}_time")
+    kind = sides.type_of(side, found)
+    if not is_timestamp(kind):
+        times = [column for column in columns if is_timestamp(sides.type_of(side, column))]
+        raise PlaitError(
+            f"{side}_time names {found}, which is of type {kind.simpleString().upper()}, and "
+            "windows are of timestamps: cast it to a timestamp before, by withColumn"
+            f"{', or take ' if times else ''}{' or '.join(times)}."
+        )
     columns += COLUMNS
     return found
 
