@@ -8,6 +8,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 import plait
@@ -39,6 +40,46 @@ def test_a_session_that_runs_without_the_jar_names_the_fix() -> None:
         [sys.executable, "-c", WITHOUT_THE_JAR], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["PlaitNotLoaded True True"] * 3 + ["returned 1"]
+
+
+# The same of a server that this process starts, which Python reaches by Spark Connect.
+WITHOUT_THE_JAR_ON_THE_SERVER = """
+import plait
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+asked, sql = [], spark.sql
+spark.sql = lambda query, **sides: asked.append(query) or sql(query, **sides)
+t = sql("SELECT 1 AS k, 2 AS t, now() AS at")
+for call in (lambda: t.plait.asof_join(t, "t"), lambda: t.plait.asof_join(t, "t", tolerance=1),
+             lambda: t.plait.temporal_join(t, "k", left_time="t", version_time="t"),
+             lambda: t.plait.window_join(t, left_time="at", right_time="at", size="5 min")):
+    try:
+        print("returned", call())
+    except plait.PlaitNotLoaded as error:
+        print("PlaitNotLoaded", "server runs without Plait's jar: start it with" in str(error))
+print(len(asked))
+near = {"left_time": "t", "right_time": "t", "lower": 0, "upper": None}
+print(t.plait.interval_join(t, **near).count())
+"""
+
+
+@pytest.mark.spark
+def test_a_server_that_runs_without_the_jar_names_the_fix_and_is_asked_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_JAR_ON_THE_SERVER],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["PlaitNotLoaded True"] * 4 + ["5", "1"]
+
+
+def test_an_error_of_a_server_that_has_the_jar_stays_sparks(connect: SparkSession) -> None:
+    numbers = connect.range(3)
+    for _ in range(2):
+        with pytest.raises(ParseException, match="TOLERANCE"):
+            plait.asof_join(numbers, numbers, "id", tolerance="INTERVAL 1 MONTH")
 
 
 def test_the_session_keeps_the_configuration_it_was_given(spark: SparkSession) -> None:

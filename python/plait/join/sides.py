@@ -19,7 +19,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from plait import _jvm
+from plait import _connect, _jvm
 from plait.errors import PlaitError
 from plait.sql import literal, quote
 
@@ -352,7 +352,9 @@ class Sides:
 
     def run(self, query: str) -> DataFrame:
         """Let Spark read a query in which ``{l}`` and ``{r}`` are the DataFrames."""
-        return self.left.sparkSession.sql(query, l=self.left, r=self.right)
+        spark = self.left.sparkSession
+        with _connect.telling(spark):
+            return spark.sql(query, l=self.left, r=self.right)
 
 
 def _require_pair(suffixes: Any) -> None:
