@@ -98,20 +98,29 @@ def _scala_object(spark: SparkSession, name: str, what: str) -> Any:
             "This is a Spark Connect session, which has no JVM to ask: "
             f"{what} are for classic sessions only so far."
         )
-    from py4j.java_gateway import JavaClass
-    from py4j.protocol import Py4JError
-
-    try:
-        found = getattr(spark._jvm.plait.spark, name)  # type: ignore[union-attr]
-    except Py4JError:
-        found = None
-    if not isinstance(found, JavaClass):
+    if (found := _class(spark._jvm, name)) is None:
         raise PlaitNotLoaded(
             "This Spark session runs without Plait's jar: start it in a new Python process with "
             "plait.session() or plait.register(builder), or with spark-submit --jars and the "
             "path that plait.jar_path() returns."
         )
     return found
+
+
+def has_jar(jvm: Any) -> bool:
+    """Whether Plait's jar is in this JVM."""
+    return _class(jvm, "PlaitReport") is not None
+
+
+def _class(jvm: Any, name: str) -> Any:
+    from py4j.java_gateway import JavaClass
+    from py4j.protocol import Py4JError
+
+    try:
+        found = getattr(jvm.plait.spark, name)
+    except Py4JError:
+        return None
+    return found if isinstance(found, JavaClass) else None
 
 
 def query_execution(df: DataFrame) -> Any:

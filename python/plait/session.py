@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import warnings
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -60,11 +61,45 @@ def register(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Add Plait's jar to the session that ``builder`` will make, and return the builder.
 
     Appends to ``spark.jars``, wherever that is set, and sets nothing else. Comes before the first
-    session of the process: the class path of a running JVM does not change any more.
+    session of the process: the class path of a running JVM does not change any more, and if one
+    runs without the jar, a warning says so.
 
     >>> from pyspark.sql import SparkSession
     >>> spark = register(SparkSession.builder.master("local[2]")).getOrCreate()
     """
+    if (given := _no_builder(builder)) is not None:
+        raise PlaitError(given)
+    registered = _registered(builder)
+    _warn_of_running_session()
+    return registered
+
+
+def _no_builder(given: object) -> str | None:
+    if isinstance(getattr(given, "_options", None), dict):
+        return None
+    kind = type(given).__name__
+    instead = (
+        "a session that runs cannot be changed any more: give SparkSession.builder before the "
+        "first session starts, or call plait.session()"
+        if kind == "SparkSession"
+        else "give SparkSession.builder, or call plait.session()"
+    )
+    return f"plait.register takes a builder of sessions, not {kind}: {instead}."
+
+
+def _warn_of_running_session() -> None:
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    if context is not None and not _jvm.has_jar(context._jvm):
+        warnings.warn(
+            "A Spark session runs in this process already, without Plait's jar, and getOrCreate "
+            "returns it as it is: register before the first session, in a new Python process.",
+            stacklevel=3,
+        )
+
+
+def _registered(builder: SparkSession.Builder) -> SparkSession.Builder:
     _refuse_other_spark()
     jar = jar_path()
     jars = [path for path in _configured_jars(builder, jar).split(",") if path]
@@ -97,7 +132,7 @@ def session(**conf: object) -> SparkSession:
     for key, value in conf.items():
         builder = builder.config(SHORT_KEYS.get(key, key), value)
     _check_master(conf)
-    register(builder)
+    _registered(builder)
     try:
         spark = builder.getOrCreate()
     except Exception as error:

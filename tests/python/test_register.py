@@ -78,6 +78,13 @@ def test_register_takes_jars_of_the_command_line_that_have_plait(
     assert options(registered)["spark.jars"] == "a.jar,/x/plait-1.2.3.jar"
 
 
+def test_register_takes_a_builder_and_no_session_that_runs(module: ModuleType) -> None:
+    with pytest.raises(plait.PlaitError, match="not SparkSession: a session that runs cannot be"):
+        plait.register(object.__new__(SparkSession))  # type: ignore[arg-type]
+    with pytest.raises(plait.PlaitError, match=r"not str: give SparkSession\.builder, or call"):
+        plait.register("local[2]")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("other", ["4.2.1", "4.4.0", "5.3.0", "4.30.0"])
 def test_register_refuses_another_spark_and_names_both_versions(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch, other: str

@@ -20,6 +20,7 @@ INTERVAL_JOIN = """
 
 # Prints the name of the error that each call raises in a session that stock Spark started.
 WITHOUT_THE_JAR = """
+import warnings
 import plait
 from pyspark.sql import SparkSession
 
@@ -31,6 +32,9 @@ for call in (plait.session, lambda: plait.explain(spark.range(1)),
         print("returned", call())
     except plait.PlaitNotLoaded as error:
         print("PlaitNotLoaded", "plait.session()" in str(error), "\\n" not in str(error))
+with warnings.catch_warnings(record=True) as caught:
+    plait.register(SparkSession.builder)
+print(*(warning.message for warning in caught), caught[0].filename)
 """
 
 
@@ -39,7 +43,11 @@ def test_a_session_that_runs_without_the_jar_names_the_fix() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_THE_JAR], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["PlaitNotLoaded True True"] * 3 + ["returned 1"]
+    *printed, warned = done.stdout.splitlines()
+    assert printed == ["PlaitNotLoaded True True"] * 3 + ["returned 1"]
+    assert warned.startswith("A Spark session runs in this process already, without Plait's jar")
+    assert warned.endswith("register before the first session, in a new Python process. <string>")
+    assert done.stderr.count("UserWarning") == 1, "plait.session() raises, and warns of nothing"
 
 
 # The same of a server that this process starts, which Python reaches by Spark Connect.
