@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
+NO_JOIN = "There is no join in it."
 COLUMNS = ("join", "side", "pruned by", "why not", "")
 
 
@@ -32,6 +33,8 @@ class ExplainedSide:
 class Explanation:
     """What became of the joins of a query: printed, lines of text; iterated, a row for each side.
 
+    Of a query without a join there are no rows, ``text`` is empty, and what is printed says so.
+
     >>> left = ExplainedSide("Join on a < b", "Join", "left", pruned_by="(a < b)")
     >>> right = ExplainedSide("Join on a < b", "Join", "right", None, "ENDLESS_REACH", ("right",))
     >>> explanation = Explanation("Join on a < b ...", (left, right))
@@ -45,7 +48,7 @@ class Explanation:
     sides: tuple[ExplainedSide, ...]
 
     def __str__(self) -> str:
-        return self.text
+        return self.text or NO_JOIN
 
     def __iter__(self) -> Iterator[ExplainedSide]:
         return iter(self.sides)
@@ -54,6 +57,8 @@ class Explanation:
         return len(self.sides)
 
     def _repr_html_(self) -> str:
+        if not self.text and not self.sides:
+            return f"<p>{NO_JOIN}</p>"
         rows = [
             (row.join, row.side, row.pruned_by, row.why_not, row.sentence) for row in self.sides
         ]

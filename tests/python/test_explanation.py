@@ -159,10 +159,13 @@ def test_an_explanation_cannot_be_changed(spark: SparkSession) -> None:
     assert found == plait.Explanation(found.text, found.sides)
 
 
-def test_a_query_without_a_join_has_nothing_to_explain(spark: SparkSession) -> None:
-    found = plait.explain(spark.range(3))
-    assert (str(found), list(found)) == ("", [])
-    assert not found
+def test_a_query_without_a_join_says_so_and_has_no_rows(spark: SparkSession) -> None:
+    for graph in (False, True):
+        found = plait.explain(spark.range(3), graph=graph)
+        assert str(found) == "There is no join in it."
+        assert found._repr_html_() == "<p>There is no join in it.</p>"
+        assert (list(found), found.text) == ([], "")
+        assert not found
 
 
 def plan_of(spark: SparkSession, statement: str) -> str:

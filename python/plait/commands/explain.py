@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
         for statement in statements:
             try:
                 if statement is statements[-1]:
-                    print(where.explain(statement.text) or "There is no join in it.")
+                    print(where.explain(statement.text))
                 else:
                     list(where.run(statement.text, {}).batches())
             except PlaitError as error:
