@@ -466,6 +466,22 @@ def test_a_local_script_shares_a_session_and_takes_parameters(local: None, capsy
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT :n", "parameter: n. Give its value by -p n=VALUE. SQLSTATE: 42P02"),
+        ("SELECT 1, ?", "Write :n for ?, and give its value by -p n=VALUE. SQLSTATE: 42P02"),
+    ],
+)
+def test_a_parameter_without_a_value_names_the_option(
+    local: None, capsys: Capture, text: str, said: str
+) -> None:
+    assert main(["sql", text]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].endswith(said)
+    assert told[1] == "line 1"
+
+
+@pytest.mark.parametrize(
     ("text", "said", "carets"),
     [
         ("SELECT\n  x FROM range(3)", "UNRESOLVED_COLUMN", "      ^"),
@@ -493,6 +509,8 @@ def test_a_continuous_table_is_none_of_a_spark_that_ends_with_the_command(
 def test_explain_tells_how_a_join_prunes(local: None, capsys: Capture) -> None:
     assert main(["explain", JOIN.replace("SELECT", "SELECT /*+ SYMMETRIC_HASH(l, r) */")]) == 0
     assert "pruned by" in capsys.readouterr().out
+    assert main(["explain", "SELECT 1"]) == 0
+    assert capsys.readouterr().out == "There is no join in it.\n"
 
 
 def test_cancelling_a_local_statement_ends_its_jobs(spark: SparkSession) -> None:

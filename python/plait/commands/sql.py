@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+UNBOUND = re.compile(
+    r"(\[UNBOUND_SQL_PARAMETER\] Found the unbound parameter: (\S+)\.) "
+    r"Please, fix `args`.*?(?= SQLSTATE|$)",
+    re.MULTILINE,
+)
+
 EXAMPLES = """\
 examples:
   plait sql "SELECT 1"
@@ -67,12 +73,28 @@ def _run_all(
             run(where, statement.text, dict(told.parameter), told.format, out)
         except PlaitError as error:
             out.stream.flush()
-            print(describe(error, statement.text, name, statement.line), file=sys.stderr)
+            sentence = describe(error, statement.text, name, statement.line)
+            print(_with_option(sentence), file=sys.stderr)
             return 1
         except KeyboardInterrupt:
             print("plait: cancelled", file=sys.stderr)
             return INTERRUPTED
     return 0
+
+
+def _with_option(told: str) -> str:
+    """Say how a value is given to this command, where Spark says how it is given in a program.
+
+    >>> found = "[UNBOUND_SQL_PARAMETER] Found the unbound parameter: n."
+    >>> _with_option(f"{found} Please, fix `args` and ...").removeprefix(found)
+    ' Give its value by -p n=VALUE.'
+    """
+    if (found := UNBOUND.search(told)) is None:
+        return told
+    is_mark = re.fullmatch(r"_\d+", found[2])
+    fix = "Write :n for ?, and give" if is_mark else "Give"
+    name = "n" if is_mark else found[2]
+    return f"{told[: found.end(1)]} {fix} its value by -p {name}=VALUE.{told[found.end() :]}"
 
 
 def run(
