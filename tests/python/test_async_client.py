@@ -105,6 +105,11 @@ def test_parameters_are_named_or_in_order(run: Run, endpoint: Endpoint) -> None:
         assert endpoint.source.statement.named == {"a": {"type": "string", "value": "x"}}
         with pytest.raises(PlaitError, match="not both"):
             client.sql("rows 0", 1, a=2)
+        with pytest.raises(PlaitError, match="A statement is a text in SQL, and 42 is of type int"):
+            client.sql(42)  # type: ignore[arg-type]
+        for ask in (client.explain, client.validate, client.submit, client.start_stream):
+            with pytest.raises(PlaitError, match="A statement is a text in SQL, and None is of"):
+                await ask(None)  # type: ignore[arg-type]
 
     run(program)
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, Unpack
 
 from plait._proto import plait_pb2
 from plait.client import streams
-from plait.client.call import Parameters, fill
+from plait.client.call import Parameters, fill, statement
 from plait.client.statements import RemoteExplanation, Validation
 from plait.client.status import OperationStatus
 from plait.client.streams import StreamSettings, StreamStatus
@@ -42,21 +42,21 @@ def info() -> Question[plait_pb2.ServerInfoResponse]:
 
 def validate(session: str, text: str, parameters: Parameters) -> Question[Validation]:
     """Ask what a statement is."""
-    request = plait_pb2.ValidateRequest(session=session, sql=text)
+    request = plait_pb2.ValidateRequest(session=session, sql=statement(text))
     fill(request, parameters)
     return Question("Validate", request, Validation.of)
 
 
 def explain(session: str, text: str, parameters: Parameters) -> Question[RemoteExplanation]:
     """Ask how a statement would run."""
-    request = plait_pb2.ExplainRequest(session=session, sql=text)
+    request = plait_pb2.ExplainRequest(session=session, sql=statement(text))
     fill(request, parameters)
     return Question("Explain", request, RemoteExplanation.of)
 
 
 def prepare(session: str, text: str, parameters: Parameters) -> Question[tuple[str, Validation]]:
     """Let the server keep a statement: its name there, and what it is."""
-    request = plait_pb2.PrepareRequest(session=session, sql=text)
+    request = plait_pb2.PrepareRequest(session=session, sql=statement(text))
     fill(request, parameters)
     return Question("Prepare", request, lambda told: (told.prepared, Validation.of(told.statement)))
 
@@ -78,7 +78,7 @@ def submit(
 ) -> Question[str]:
     """Start a text, or a prepared statement, that runs on by itself: the operation's id."""
     request = plait_pb2.SubmitRequest(
-        session=session, sql=text, prepared=prepared, operation=str(uuid.uuid4())
+        session=session, sql=statement(text), prepared=prepared, operation=str(uuid.uuid4())
     )
     fill(request, parameters)
     return Question("Submit", request, lambda told: str(told.operation))

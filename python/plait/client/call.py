@@ -113,12 +113,25 @@ def of_words(positional: tuple[object, ...], named: dict[str, object]) -> Parame
     return positional or named
 
 
+def statement(text: str) -> str:
+    """Return the text of a statement, or say that it is none."""
+    if isinstance(text, str | bytes):
+        return text
+    raise PlaitError(
+        f"A statement is a text in SQL, and {text!r} is of type {type(text).__name__}."
+    )
+
+
 def request(
     session: str, text: str, parameters: Parameters, *, stack: bool
 ) -> plait_pb2.ExecuteRequest:
     """Make the request to run a statement, under a new id."""
     made = plait_pb2.ExecuteRequest(
-        session=session, sql=text, operation=str(uuid.uuid4()), reattachable=True, stack=stack
+        session=session,
+        sql=statement(text),
+        operation=str(uuid.uuid4()),
+        reattachable=True,
+        stack=stack,
     )
     fill(made, parameters)
     return made

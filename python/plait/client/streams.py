@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from plait._proto import plait_pb2
-from plait.client.call import Parameters, fill
+from plait.client.call import Parameters, fill, statement
 from plait.client.failure import from_detail
 from plait.errors import PlaitError
 
@@ -158,7 +158,7 @@ def request(
         raise PlaitError(f"There is no mode {mode!r}: modes are {', '.join(MODES)}.")
     made = plait_pb2.StartStreamRequest(
         session=session,
-        sql=text,
+        sql=statement(text),
         stream=settings.get("name", ""),
         checkpoint=settings.get("checkpoint", ""),
         mode=f"OUTPUT_MODE_{mode.upper()}",
