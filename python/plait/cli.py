@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 # How writing fails where there is no room, or the disk is broken.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -46,9 +47,8 @@ def _run(command: Callable[[Sequence[str]], int], arguments: list[str]) -> int:
             raise
         # Of the two extras that run statements each brings what all of them need.
         print(
-            f"plait: {error.name} is missing: pip install 'plait[client]' for a server's "
-            "statements, 'plait[spark]' for a Spark of your own; in a checkout '.[client]' and "
-            "'.[spark]'.",
+            f"plait: {error.name} is missing: {how_to_get('client')}; that is for a server's "
+            "statements, and with [spark] in the place of [client] for a Spark of your own.",
             file=sys.stderr,
         )
         return 1

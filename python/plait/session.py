@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from plait import _jvm
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +53,7 @@ def jar_path() -> Path:
     if not jar.is_file():
         raise PlaitError(
             f"{jar} is missing: in a checkout run ./sbt jar, "
-            "elsewhere pip install --force-reinstall plait."
+            "elsewhere install the wheel again, by pip install --force-reinstall."
         )
     return jar
 
@@ -67,6 +68,7 @@ def register(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> from pyspark.sql import SparkSession
     >>> spark = register(SparkSession.builder.master("local[2]")).getOrCreate()
     """
+    _refuse_other_spark()
     if (given := _no_builder(builder)) is not None:
         raise PlaitError(given)
     registered = _registered(builder)
@@ -100,7 +102,6 @@ def _warn_of_running_session() -> None:
 
 
 def _registered(builder: SparkSession.Builder) -> SparkSession.Builder:
-    _refuse_other_spark()
     jar = jar_path()
     jars = [path for path in _configured_jars(builder, jar).split(",") if path]
     if not any(path.endswith(f"/{jar.name}") for path in jars):
@@ -175,12 +176,12 @@ def _refuse_other_spark() -> None:
     try:
         import pyspark
     except ModuleNotFoundError as error:
-        raise PlaitError("Spark is missing: pip install 'plait[spark]'.") from error
+        raise PlaitError(f"Spark is missing: {how_to_get('spark')}.") from error
     found: str = pyspark.__version__
     if found.split(".")[:2] != SPARK_MINOR.split("."):
         raise PlaitError(
             f"Plait {version()} is built for Spark {SPARK_MINOR} and this is Spark {found}: "
-            "pip install 'plait[spark]' brings the one that fits."
+            f"pip install 'pyspark=={SPARK_MINOR}.*' brings the one that fits."
         )
 
 

@@ -26,6 +26,7 @@ from functools import cache
 from typing import Any
 
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
@@ -390,4 +391,4 @@ def _sqlparse() -> None:
     try:
         import sqlparse  # noqa: F401
     except ModuleNotFoundError as error:
-        raise PlaitError("sqlparse is missing: pip install 'plait[spark]'.") from error
+        raise PlaitError(f"sqlparse is missing: {how_to_get('spark')}.") from error

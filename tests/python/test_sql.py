@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from plait import PlaitError, sql
+from plait.extras import how_to_get
 
 ODD = [
     "a.b",
@@ -250,4 +251,4 @@ sql.split("a")
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stdout == "`a` 1\n"
-    assert done.stderr.endswith("PlaitError: sqlparse is missing: pip install 'plait[spark]'.\n")
+    assert done.stderr.endswith(f"PlaitError: sqlparse is missing: {how_to_get('spark')}.\n")

@@ -24,10 +24,9 @@ except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("plait"):
         raise
     from plait.errors import PlaitError
+    from plait.extras import how_to_get
 
-    raise PlaitError(
-        f"The client needs {error.name}: pip install 'plait[client]', in a checkout '.[client]'."
-    ) from error
+    raise PlaitError(f"The client needs {error.name}: {how_to_get('client')}.") from error
 from plait.errors import PlaitError, RemoteError
 
 __all__ = [

@@ -28,6 +28,7 @@ from plait.commands.output import FORMATS, Out
 from plait.commands.report import describe
 from plait.commands.sql import opened_out, run
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 try:
     from prompt_toolkit import PromptSession
@@ -36,9 +37,7 @@ try:
     from prompt_toolkit.history import FileHistory, History
     from prompt_toolkit.key_binding import KeyBindings
 except ModuleNotFoundError as missing:
-    raise PlaitError(
-        f"The shell needs {missing.name}: pip install 'plait[shell]', in a checkout '.[shell]'."
-    ) from missing
+    raise PlaitError(f"The shell needs {missing.name}: {how_to_get('shell')}.") from missing
 
 if TYPE_CHECKING:
     from prompt_toolkit.document import Document

@@ -32,6 +32,7 @@ from plait.demo.run import (
 )
 from plait.demo.text import facts, heading, measured
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -120,7 +121,7 @@ def _demo(options: Options) -> None:
 
 def _start() -> SparkSession:
     if util.find_spec("pyspark") is None:
-        raise PlaitError("The demo runs on Spark: pip install 'plait[demo]'.")
+        raise PlaitError(f"The demo runs on Spark: {how_to_get('demo')}.")
     first = plait.session(master="local[*]", app_name="plait demo", **SETTINGS)
     # Views and settings of its own, should the process have had a session before.
     spark = first.newSession()

