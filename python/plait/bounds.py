@@ -140,11 +140,16 @@ def active_session() -> SparkSession:
     """Return the session at hand, or start one."""
     from plait.session import session
 
+    return running_session() or session()  # which says what is missing
+
+
+def running_session() -> SparkSession | None:
+    """Return the session at hand, if there is one."""
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
-        return session()  # says what is missing
-    return SparkSession.getActiveSession() or session()
+        return None
+    return SparkSession.getActiveSession()
 
 
 def ask(spark: SparkSession, what: str, question: Mapping[str, Any]) -> Any:

@@ -77,13 +77,19 @@ def explain(df: DataFrame, *, graph: bool = False) -> Explanation:
     The answer is to be printed, iterated, or shown by a notebook. With ``graph``, the lines of a
     join of Plait's are followed by the graph of its condition as a Mermaid flowchart in a fenced
     block: each term with what is known of it, before and after each sweep of the solver. A
-    query without a join gives an empty text and no rows.
+    query without a join gives no rows, and a text that says so.
 
     >>> from plait import session
     >>> list(explain(session(master="local[2]").range(3)))
     []
     """
-    report = _jvm.report(_session(df, "explain"))
+    spark = _session(df, "explain")
+    if _jvm.is_connect(spark):
+        raise PlaitError(
+            "This is a Spark Connect session, which has no JVM to ask: df.explain(), or EXPLAIN "
+            "before the statement, shows how each join prunes, or why it is left to Spark."
+        )
+    report = _jvm.report(spark)
     query = _jvm.query_execution(df)
     found = report.explain(query)
     text = str(report.graphs(query) if graph else found.toString())

@@ -11,8 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plait.bounds import active_session, ask, check_condition
+from plait import _jvm
+from plait.bounds import active_session, ask, check_condition, running_session
 from plait.errors import PlaitError
+from plait.extras import how_to_get
 from plait.values import encoded
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ def prune_files(path: str | Path, condition: str) -> list[RowGroup]:
     check_condition(condition)
     if not isinstance(path, str | Path) or not str(path).strip():
         raise PlaitError(f"The path is that of one local file or folder, not {path!r}.")
+    if (running := running_session()) is not None:
+        _jvm.solver(running)  # raises for one that cannot answer
     root = Path(path).absolute()
     files = [root] if root.is_file() else sorted(_data_files(root))
     if not files:
@@ -129,7 +133,7 @@ def _footer(file: Path) -> Any:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_metadata
     except ModuleNotFoundError as error:
-        raise PlaitError("Reading footers needs pyarrow: pip install 'plait[spark]'.") from error
+        raise PlaitError(f"Reading footers needs pyarrow: {how_to_get('spark')}.") from error
 
     try:
         return read_metadata(file)

@@ -294,3 +294,11 @@ def test_what_cannot_be_read_or_understood_is_one_sentence(by_arrow: Path, tmp_p
     (tmp_path / "words.parquet").write_text("no footer at all")
     with pytest.raises(plait.PlaitError, match=r"words\.parquet is no Parquet file"):
         plait.prune_files(tmp_path, "i > 3")
+
+
+def test_a_session_that_cannot_answer_is_told_of_before_a_file_is_read(
+    connect: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: connect)
+    with pytest.raises(plait.PlaitError, match="This is a Spark Connect session"):
+        plait.prune_files("s3://nowhere", "id > 3")

@@ -119,5 +119,5 @@ def test_counters_are_those_of_the_run(spark: SparkSession) -> None:
 
 def test_a_spark_connect_session_has_no_report_yet() -> None:
     df = SimpleNamespace(sparkSession=object(), schema=None)
-    with pytest.raises(plait.PlaitError, match="Spark Connect"):
+    with pytest.raises(plait.PlaitError, match=r"Spark Connect .*: df\.explain\(\), or EXPLAIN"):
         plait.explain(df)  # type: ignore[arg-type]
