@@ -63,6 +63,15 @@ object HintedRelations {
     from(plan).distinct
   }
 
+  /** What relations of this name are called in the query, by which alone they are known there: `rates AS r`. */
+  def aliasesOf(name: Seq[String], plan: LogicalPlan): Seq[String] = plan match {
+    case ResolvedHint(named, _) => aliasesOf(name, named)
+    case claim: Claim => aliasesOf(name, claim.child)
+    case SubqueryAlias(alias, named) if isNamed(named, name) => Seq(alias.name)
+    case inner if isQueryOfItsOwn(inner) => Nil
+    case other => other.children.flatMap(aliasesOf(name, _))
+  }
+
   /** A hint in a statement has its place there; one of a DataFrame has none, and where it names no relation it
     * is of all the rows, whose plan may not be resolved yet (Spark Connect).
     */
@@ -109,9 +118,11 @@ object HintedRelations {
 
   private def unknown(hint: String, name: Seq[String], plan: LogicalPlan) = {
     val known = all(plan)
+    val written = name.mkString(".")
+    val called = aliasesOf(name, plan).map(alias => s" $written is called $alias here.")
     new IllegalArgumentException(
-      s"The hint $hint names ${name.mkString(".")}, but the relations of its query are " +
-        s"${if (known.isEmpty) "none" else known.mkString(", ")}."
+      s"The hint $hint names $written, but the relations of its query are " +
+        s"${if (known.isEmpty) "none" else known.mkString(", ")}.${called.mkString}"
     )
   }
 }

@@ -54,7 +54,7 @@ object VersionHint {
       case None =>
         HintedRelations.all(child) match {
           case Seq(only) => HintedRelations.changed(name, Seq(only), child)(said)
-          case several => throw unnamed(name, parameters, several)
+          case several => throw unnamed(name, parameters, several, child)
         }
     }
   }
@@ -134,16 +134,49 @@ object VersionHint {
     case _ => expression(parameter).map(SortOrder(_, Ascending))
   }
 
-  private def unnamed(hint: String, parameters: Seq[Any], relations: Seq[String]) = {
+  private def unnamed(
+      hint: String,
+      parameters: Seq[Any],
+      relations: Seq[String],
+      query: LogicalPlan
+  ) = {
     val first = parameters.headOption.fold("nothing")(HintedRelations.shown)
-    val rest = parameters.headOption.fold(example(hint))(_ =>
-      parameters.map(HintedRelations.shown).mkString(", ")
-    )
-    val written = relations.lastOption.map(r => s": $hint($r, $rest)")
+    val name = parameters.headOption.flatMap(HintedRelations.name)
+    val fix = name.map(HintedRelations.aliasesOf(_, query)) match {
+      case Some(aliases) if aliases.nonEmpty && parameters.size > 1 =>
+        aliases
+          .map(alias => s"$first is called $alias here: ${behind(hint, alias, parameters.tail)}")
+          .mkString("; ")
+      case Some(_) if parameters.size > 1 => insteadOrBefore(hint, first, parameters, relations)
+      case _ => s"Name it before the rest${examples(hint, relations, parameters)}"
+    }
     new IllegalArgumentException(
       s"The hint $hint must name the relation whose rows are versions, one of " +
-        s"${relations.mkString(", ")}; it names $first first. Name it before the rest${written.mkString}."
+        s"${relations.mkString(", ")}; it names $first first. $fix."
     )
+  }
+
+  /** The first parameter may be a relation's name that is wrong, or a column's before which the relation is missing.
+    */
+  private def insteadOrBefore(
+      hint: String,
+      first: String,
+      parameters: Seq[Any],
+      relations: Seq[String]
+  ): String = {
+    val instead = s"Name it instead of $first${examples(hint, relations, parameters.tail)}"
+    if (hint == "VERSION_DELETED") instead
+    else s"$instead; or before it, if $first is a column${examples(hint, relations, parameters)}"
+  }
+
+  private def examples(hint: String, relations: Seq[String], parameters: Seq[Any]): String =
+    relations.lastOption.map(r => s": ${behind(hint, r, parameters)}").mkString
+
+  private def behind(hint: String, relation: String, parameters: Seq[Any]): String = {
+    val rest =
+      if (parameters.isEmpty) example(hint)
+      else parameters.map(HintedRelations.shown).mkString(", ")
+    s"$hint($relation, $rest)"
   }
 
   private def nothingSaid(hint: String, relation: Any) = new IllegalArgumentException(
