@@ -212,6 +212,21 @@ def test_in_sql_the_relation_of_several_must_be_named(
             session.sql(sql, o=orders, r=rates)
 
 
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        ("ORDERED(r)", r"names the relation r, and not the order .*: ORDERED\(r, 'column'\)\."),
+        ("ORDERED(r, 5)", r"names the relation r, .*: ORDERED\(r, 'column', 5\)\."),
+        ("ORDERED(since)", r"must name the relation .*one of o, r: ORDERED\(o, since\)\."),
+    ],
+)
+def test_in_sql_an_order_needs_its_relation_and_a_relation_its_order(
+    session: SparkSession, orders: DataFrame, rates: DataFrame, hint: str, said: str
+) -> None:
+    with pytest.raises(Exception, match=said):
+        session.sql(PICKED.replace("SELECT", f"SELECT /*+ {hint} */"), o=orders, r=rates)
+
+
 def test_temporal_join_takes_the_deletions_that_its_right_side_is_hinted_with(
     orders: DataFrame, rates: DataFrame
 ) -> None:

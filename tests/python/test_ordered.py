@@ -154,7 +154,7 @@ def test_a_wrong_property_is_an_error_that_names_it(
         ("ORDERED(l, seq, -5)", "not negative: .* It was ORDERED\\(l, seq, -5\\)"),
         ("ORDERED(l, 'seq,')", "It was ORDERED"),
         ("ORDERED(l, seq, 1, 2)", "It was ORDERED"),
-        ("ORDERED(l)", "must name the relation"),
+        ("ORDERED(l)", "names the relation l, and not the order in which its rows come"),
         ("ORDERED(l, v, 5)", "values of the type STRING have no difference"),
     ],
 )

@@ -48,6 +48,7 @@ object OrderedHint {
       case _ if HintedRelations.isOfDataFrame(hint) =>
         claim.on(hint.child, HintedRelations.nameOfWhole(hint.child))
       case Seq(only) => HintedRelations.changed(Name, Seq(only), hint.child)(claim.on(_, only))
+      case _ if isRelation(hint.parameters.head, hint.child) => throw orderless(hint.parameters)
       case several =>
         val example = several.headOption.map(name => s": ${written(name +: hint.parameters)}")
         throw new IllegalArgumentException(
@@ -55,6 +56,18 @@ object OrderedHint {
             s"${several.mkString(", ")}${example.mkString}."
         )
     }
+
+  private def isRelation(parameter: Any, query: LogicalPlan): Boolean =
+    HintedRelations.name(parameter).exists(HintedRelations.isAny(_, query))
+
+  private def orderless(parameters: Seq[Any]) = {
+    val relation = HintedRelations.shown(parameters.head)
+    val rest = (s"$relation, 'column'" +: parameters.tail.map(HintedRelations.shown)).mkString(", ")
+    new IllegalArgumentException(
+      s"The hint ${written(parameters)} names the relation $relation, and not the order in which its rows come: " +
+        s"$Name($rest)."
+    )
+  }
 
   private def written(parameters: Seq[Any]): String =
     HintedRelations.written(Name, parameters)
