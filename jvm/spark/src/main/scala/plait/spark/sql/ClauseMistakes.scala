@@ -17,6 +17,8 @@ import plait.spark.plan.ClauseError
   * l LEFT ASOF JOIN r ON ...                       it lacks MATCH_CONDITION
   * l ASOF JOIN r MATCH_CONDITON (...)              it is spelled otherwise
   * l JOIN r AS v FOR SYSTEM_TIME AS OF l.ts        the alias stands behind
+  * l JOIN r FOR SYSTEM_TIME l.ts                   it lacks AS OF
+  * l JOIN STREAM s FOR SYSTEM_TIME AS OF l.ts      the stream lacks a name
   * MERGE INTO l USING r FOR SYSTEM_TIME AS OF l.ts the clause belongs to a join of a query
   * }}}
   *
@@ -28,6 +30,9 @@ object ClauseMistakes {
 
   private val Sides = Set(INNER, LEFT, RIGHT, FULL, OUTER, SEMI, ANTI)
   private val Behind = Set(ON, USING, WHERE, GROUP, HAVING, ORDER, JOIN, Token.EOF)
+
+  /** What the SQL standard knows beside AS OF, behind FOR SYSTEM_TIME. */
+  private val Periods = Set("BETWEEN", "FROM", "CONTAINED", "ALL")
 
   /** @param text
     *   the statement in which Spark found the mistake
@@ -117,13 +122,30 @@ object ClauseMistakes {
       tokens.before(at, MERGE).exists(m => tokens.before(at, USING).exists(m < _))
     val sentence =
       if (isOfMerge)
-        "belongs to a join of a query, and MERGE joins otherwise: put such a join into USING (SELECT ...)"
+        "AS OF belongs to a join of a query, and MERGE joins otherwise: put such a join into USING (SELECT ...)"
+      else if (!isWord(tokens, at + 2, "AS") || !isWord(tokens, at + 3, "OF"))
+        withoutAsOf(tokens.textAt(at + 2))
+      else if (isOfStream(tokens, at))
+        "AS OF stands behind a name, not behind STREAM: give the stream a name by WITH or CREATE TEMP VIEW"
       else if (isQuery)
-        "stands behind the name of a table, a view or a query of WITH: give the query a name by WITH"
-      else "stands directly behind the name of its relation, and the alias behind it"
+        "AS OF stands behind the name of a table, a view or a query of WITH: give the query a name by WITH"
+      else "AS OF stands directly behind the name of its relation, and the alias behind it"
     val example = "l JOIN r FOR SYSTEM_TIME AS OF l.ts AS alias ON l.k = alias.k"
-    Some(told(at, at + 1, s"FOR SYSTEM_TIME AS OF $sentence: $example"))
+    Some(told(at, at + 1, s"FOR SYSTEM_TIME $sentence: $example"))
   }
+
+  private def withoutAsOf(word: String): String = {
+    val written = word.toUpperCase(Locale.ROOT)
+    if (Periods(written)) s"takes only AS OF and one time, not $written"
+    else "lacks AS OF before its time"
+  }
+
+  /** `JOIN STREAM s FOR ...` or `JOIN STREAM(s) FOR ...`, and not a relation that is called so. */
+  private def isOfStream(tokens: VisibleTokens, at: Int): Boolean =
+    tokens.before(at, STREAM).exists { word =>
+      val isFirst = Set(JOIN, COMMA, FROM)(tokens.typeAt(word - 1))
+      isFirst && word + 1 < at && !Set(DOT, AS)(tokens.typeAt(word + 1))
+    }
 
   private def isJoin(tokens: VisibleTokens, from: Int): Boolean = {
     val words = (from until tokens.all.size).iterator.dropWhile(i => Sides(tokens.typeAt(i)))
