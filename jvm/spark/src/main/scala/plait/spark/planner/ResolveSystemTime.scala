@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.types.{BooleanType, DateType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types._
 
 import plait.spark.plan._
 
@@ -51,6 +51,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
     gone(said, right).foreach(column => throw noColumn(column, right, time))
     said.deleted.filter(_.dataType != BooleanType).foreach(d => throw noCondition(d, time))
     time.time.filter(_.references.isEmpty).foreach(constant => throw noTimeOfRow(constant, time))
+    time.time.filter(isOf(right)).foreach(at => throw noTimeOfLeft(at, time))
     since(said, right, time) match {
       case None if time.time.isEmpty =>
         // Without a time all rows are the newest of their keys.
@@ -61,6 +62,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
         val (keys, checks) = on.partition(isKey(_, said, left, right))
         if (keys.isEmpty) throw noKey(said, time)
         open(said, keys).foreach(key => throw openKey(key, time))
+        time.time.filterNot(isLike(from, _)).foreach(at => throw otherType(at, from, time))
         val deleted = said.deleted.map(d => Not(EqualNullSafe(d, Literal.TrueLiteral)))
         keys ++ Seq(matched(time, from, said.ties)) ++ (checks ++ deleted).map(AfterChoice(_))
     }
@@ -151,6 +153,41 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       s"${deleted.sql} is of type ${deleted.dataType.sql}: write a comparison, as VERSION_DELETED(r, (op = '-D'))",
     if (deleted.origin.startIndex.isDefined) deleted.origin else time.origin
   )
+
+  private def isOf(side: LogicalPlan)(time: Expression): Boolean =
+    time.references.exists(side.outputSet.contains)
+
+  /** Of times that are not, Spark would say that it cannot compare them, and a text it would take for a time. */
+  private def isLike(from: Expression, at: Expression): Boolean =
+    (from.dataType, at.dataType) match {
+      case (_: StringType, _: StringType) | (NullType, _) | (_, NullType) => true
+      case (_: StringType, _) | (_, _: StringType) => false
+      case (a, b) => !(isClock(a) && isNumber(b)) && !(isNumber(a) && isClock(b))
+    }
+
+  private def isClock(t: DataType): Boolean =
+    t == TimestampType || t == TimestampNTZType || t == DateType
+
+  private def isNumber(t: DataType): Boolean = t.isInstanceOf[NumericType]
+
+  private def noTimeOfLeft(at: Expression, time: SystemTime) = ClauseError(
+    s"The time after AS OF must be of the left side, whose rows look up a version each, but ${at.sql} is of the right side",
+    time.origin
+  )
+
+  private def otherType(at: Expression, from: Expression, time: SystemTime) = {
+    val cast =
+      if (from.dataType.isInstanceOf[StringType])
+        s"name another column by VERSIONED, or (CAST(${from.sql} AS ${at.dataType.sql}))"
+      else if (isNumber(from.dataType) && isClock(at.dataType)) "name another column by VERSIONED"
+      else
+        s"cast it, as CAST(${at.sql} AS ${from.dataType.sql}), or name another column by VERSIONED"
+    ClauseError(
+      s"The time after AS OF must be of the type of ${from.sql}, from which on a version is valid, " +
+        s"${from.dataType.sql}, but ${at.sql} is of type ${at.dataType.sql}: $cast",
+      time.origin
+    )
+  }
 
   private def noTimeOfRow(constant: Expression, time: SystemTime) = ClauseError(
     s"The time of a join FOR SYSTEM_TIME AS OF is a column of its left side, and ${constant.sql} is none. For one " +
