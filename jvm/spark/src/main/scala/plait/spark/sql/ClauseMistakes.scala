@@ -19,6 +19,7 @@ import plait.spark.plan.ClauseError
   * l JOIN r AS v FOR SYSTEM_TIME AS OF l.ts        the alias stands behind
   * l JOIN r FOR SYSTEM_TIME l.ts                   it lacks AS OF
   * l JOIN STREAM s FOR SYSTEM_TIME AS OF l.ts      the stream lacks a name
+  * MATCH_CONDITION (...) TOLERANCE 5               the amount belongs into the parentheses
   * MERGE INTO l USING r FOR SYSTEM_TIME AS OF l.ts the clause belongs to a join of a query
   * }}}
   *
@@ -74,16 +75,43 @@ object ClauseMistakes {
       case ASOF if isJoin(tokens, i + 1) => unmatched(tokens, i)
       case MATCH_CONDITION => misplaced(tokens, i)
       case FOR if isWord(tokens, i + 1, "SYSTEM_TIME") => ofSystemTime(tokens, i)
+      case _ if isTolerance(tokens, i) || isTies(tokens, i) => outside(tokens, i)
       case _ => None
     }
 
   /** The last token of the right side of the next join. */
   private def rightSide(tokens: VisibleTokens, from: Int): Int = {
     val join = (from until tokens.all.size).find(tokens.typeAt(_) == JOIN).getOrElse(from)
-    val end = (join + 1 until tokens.all.size).find(i =>
-      Behind(tokens.typeAt(i)) || tokens.typeAt(i) == MATCH_CONDITION
-    )
+    val ends = Behind + MATCH_CONDITION + RIGHT_PAREN
+    val end = tokens.levelFrom(join + 1).find(i => ends(tokens.typeAt(i)))
     end.getOrElse(tokens.all.size) - 1
+  }
+
+  /** The word with an amount behind it; a relation may be called so. */
+  private def isTolerance(tokens: VisibleTokens, i: Int): Boolean =
+    isWord(tokens, i, "TOLERANCE") && (isWord(tokens, i + 1, "INTERVAL") ||
+      tokens.textAt(i + 1).headOption.exists(c => c.isDigit || "'\":?".contains(c)))
+
+  private def isTies(tokens: VisibleTokens, i: Int): Boolean =
+    isWord(tokens, i, "TIES") && tokens.typeAt(i + 1) == ORDER
+
+  /** A part of the clause behind its parentheses, where its word may be taken for an alias: then Spark notices
+    * behind it.
+    */
+  private def outside(tokens: VisibleTokens, at: Int): Option[Told] = {
+    val word = tokens.textAt(at).toUpperCase(Locale.ROOT)
+    val (part, example) =
+      if (word == "TIES") ("TIES ORDER BY", "TIES ORDER BY r.seq")
+      else (word, "TOLERANCE INTERVAL 5 SECONDS")
+    val noticed = tokens.levelFrom(at).find(i => i > at && Behind(tokens.typeAt(i)) && i != at + 1)
+    val clause = tokens
+      .before(at, MATCH_CONDITION)
+      .filter(from => !(from until at).exists(tokens.typeAt(_) == JOIN))
+    clause.map { _ =>
+      val sentence =
+        s"$part stands inside the parentheses of MATCH_CONDITION: MATCH_CONDITION (l.ts >= r.ts $example)"
+      Told(at, at, noticed.getOrElse(at), sentence)
+    }
   }
 
   private def unmatched(tokens: VisibleTokens, at: Int): Option[Told] = {

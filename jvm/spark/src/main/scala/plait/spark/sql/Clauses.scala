@@ -191,6 +191,16 @@ final private[sql] class VisibleTokens(val all: IndexedSeq[Token]) {
       }
     }
 
+  /** From here on, up to the end of the parentheses around, all that stands in no others. */
+  def levelFrom(from: Int): Iterator[Int] = {
+    var depth = 0
+    (from until all.size).iterator.takeWhile(_ => depth >= 0).filter { i =>
+      val isLevel = depth == 0
+      depth += step(i)
+      isLevel
+    }
+  }
+
   /** The last token of this type before `at`, in the same parentheses. */
   def before(at: Int, tokenType: Int): Option[Int] = {
     var depth = 0

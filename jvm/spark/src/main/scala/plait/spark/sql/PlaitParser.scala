@@ -59,7 +59,8 @@ final class PlaitParser(delegate: ParserInterface, session: () => SQLConf = () =
     else {
       val clauses = new Clauses
       Try(by(PlaitParser.of(clauses))) match {
-        case ours if clauses.areThere => PlaitParser.checked(ours.get, clauses)
+        case ours if clauses.areThere =>
+          told(sqlText, PlaitParser.isOfGrammar)(PlaitParser.checked(ours.get, clauses))
         case Success(_) | Failure(_: ParseException) => told(sqlText)(by(delegate))
         // A parameter has no value, and the statement is not read yet: it may have a clause.
         case Failure(error) =>
@@ -68,10 +69,12 @@ final class PlaitParser(delegate: ParserInterface, session: () => SQLConf = () =
     }
 
   /** Spark's error, or where a clause of ours is nearly right, what was meant. */
-  private def told(sqlText: String)(plan: => LogicalPlan): LogicalPlan =
+  private def told(sqlText: String, isAsked: ParseException => Boolean = _ => true)(
+      plan: => LogicalPlan
+  ): LogicalPlan =
     try plan
     catch {
-      case mistake: ParseException =>
+      case mistake: ParseException if isAsked(mistake) =>
         val text = mistake.command.getOrElse(new VariableSubstitution().substitute(sqlText))
         throw Try(ClauseMistakes.told(text, mistake)).getOrElse(mistake)
     }
@@ -118,6 +121,10 @@ object PlaitParser {
     }
     plan
   }
+
+  /** Does the statement not fit Spark's grammar? Of a clause that we have read, we have said all. */
+  private def isOfGrammar(mistake: ParseException): Boolean =
+    mistake.getCondition.startsWith("PARSE_SYNTAX_ERROR")
 
   /** Reads every statement by Spark's grammar, and notes of which clauses it has. */
   def of(clauses: Clauses): ClauseParser =
