@@ -48,6 +48,10 @@ object WindowFunction {
     override def shape(of: Seq[Long], offset: Long): Either[String, WindowShape] = {
       val (step, size) = (of(0), of(1))
       if (size % step == 0) Right(Growing.of(step, size, offset))
+      else if (step > size)
+        Left(
+          s"The STEP of CUMULATE comes before its SIZE and is no longer: here STEP is ${text(step)} and SIZE ${text(size)}"
+        )
       else
         Left(
           s"The SIZE of CUMULATE must be a multiple of its STEP: ${text(size)} is none of ${text(step)}"

@@ -2,7 +2,8 @@
 package plait.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, UnaryNode}
 
 /** A call of a window function as it was written, until its table and its columns are known:
   *
@@ -30,4 +31,16 @@ final case class WindowedTable(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): WindowedTable =
     copy(child = newChild)
+}
+
+/** A call that would be of a window function if its arguments were not wrong, until it is known whether the user has
+  * a function of its name: `TUMBLE(t, ts)`, which lacks SIZE.
+  */
+final case class UnfitWindowCall(
+    function: WindowFunction,
+    why: Carried[ParseException],
+    instead: Carried[LogicalPlan]
+) extends LeafNode {
+  override lazy val resolved: Boolean = false
+  override def output: Seq[Attribute] = Nil
 }

@@ -29,6 +29,8 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case WindowedTable(function, _, _, _, _, Some(instead), _) if isOfUser(function.name) =>
       instead.value
+    case UnfitWindowCall(function, why, instead) =>
+      if (isOfUser(function.name)) instead.value else throw why.value
     case call: WindowedTable if call.childrenResolved && call.expressions.forall(_.resolved) =>
       val shape = shapeOf(call)
       if (shape.isInstanceOf[WindowShape.Gapped] && call.child.isStreaming)

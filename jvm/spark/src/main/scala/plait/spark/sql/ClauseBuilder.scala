@@ -86,24 +86,31 @@ final class ClauseBuilder(clauses: Clauses) extends SparkSqlAstBuilder with Time
       context: TableFunctionCallWithTrailingClausesContext
   ): LogicalPlan = {
     def spark = super.visitTableFunctionCallWithTrailingClauses(context)
-    WindowCall.of(context).filter(c => c.isCertain || c.isWhole).fold(spark) { call =>
+    WindowCall.of(context).fold(spark) { call =>
       clauses.found()
       withOrigin(context) {
-        val plan = call.plan(this, if (call.isCertain) None else Some(spark))
-        Option(context.watermarkClause).foreach { w =>
-          throw ClauseError(
-            s"WATERMARK belongs to the table inside ${call.function.name}",
-            w.getStart
-          )
-        }
-        Option(context.tableAlias).filter(_.strictIdentifier != null).fold(plan) { alias =>
-          val named = Option(alias.identifierList).map(visitIdentifierList)
-          SubqueryAlias(
-            getIdentifierText(alias.strictIdentifier),
-            named.fold(plan)(UnresolvedSubqueryColumnAliases(_, plan))
-          )
+        call.plan(this, if (call.isCertain) None else Some(spark)) match {
+          case unfit: UnfitWindowCall => unfit
+          case plan => trailed(plan, call, context)
         }
       }
+    }
+  }
+
+  private def trailed(
+      plan: LogicalPlan,
+      call: WindowCall,
+      context: TableFunctionCallWithTrailingClausesContext
+  ): LogicalPlan = {
+    Option(context.watermarkClause).foreach { w =>
+      throw ClauseError(s"WATERMARK belongs to the table inside ${call.function.name}", w.getStart)
+    }
+    Option(context.tableAlias).filter(_.strictIdentifier != null).fold(plan) { alias =>
+      val named = Option(alias.identifierList).map(visitIdentifierList)
+      SubqueryAlias(
+        getIdentifierText(alias.strictIdentifier),
+        named.fold(plan)(UnresolvedSubqueryColumnAliases(_, plan))
+      )
     }
   }
 

@@ -4,7 +4,7 @@ package plait.spark.sql
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
-import scala.util.Try
+import scala.util.{Failure, Try}
 
 import org.antlr.v4.runtime.ParserRuleContext
 import org.antlr.v4.runtime.tree.ParseTree
@@ -16,10 +16,11 @@ import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedRelation
 }
 import org.apache.spark.sql.catalyst.expressions.{Expression, ScalarSubquery}
+import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
 
-import plait.spark.plan.{Carried, ClauseError, WindowFunction, WindowedTable}
+import plait.spark.plan.{Carried, ClauseError, UnfitWindowCall, WindowFunction, WindowedTable}
 
 /** A call of a window function, read from the tree of Spark's grammar.
   *
@@ -48,11 +49,22 @@ final class WindowCall private (
     case _ => false
   }
 
-  /** Are its arguments, by number and name, those of the window function? If not, it may be another's. */
-  def isWhole: Boolean = Try(bound).isSuccess
+  /** @param instead
+    *   the same call as Spark understands it, where a function of the user may be meant; its arguments need not be
+    *   those of the window function
+    */
+  def plan(builder: ClauseBuilder, instead: Option[LogicalPlan]): LogicalPlan =
+    (instead, Try(bound)) match {
+      case (Some(other), Failure(why: ParseException)) =>
+        UnfitWindowCall(function, new Carried(why), new Carried(other))
+      case (_, byName) => planned(builder, instead, byName.get)
+    }
 
-  def plan(builder: ClauseBuilder, instead: Option[LogicalPlan]): LogicalPlan = {
-    val byName = bound
+  private def planned(
+      builder: ClauseBuilder,
+      instead: Option[LogicalPlan],
+      byName: Map[String, Argument]
+  ): LogicalPlan = {
     val table = byName("DATA")
     val partition = partitioning(table.value)
     val keys = byName.get("KEY").fold(Seq.empty[Expression])(columns(builder, _)) ++
@@ -88,9 +100,18 @@ final class WindowCall private (
     val optional = function.keys ++ function.offset
     val missing =
       function.arguments.filterNot(n => optional.exists(_ == n) || all.exists(_._1 == n))
-    if (missing.nonEmpty) fail(s"lacks ${missing.mkString(", ")}", call)
+    if (missing.nonEmpty)
+      fail(s"lacks ${lacking(all.toMap, missing).mkString(", ")}", call)
     all.toMap
   }
+
+  /** A length where the column should be says that the column is missing, and not what comes last. */
+  private def lacking(all: Map[String, Argument], missing: Seq[String]): Seq[String] =
+    all.get("TIMECOL").map(_.value) match {
+      case Some(e: ExpressionContext) if !isDescriptor(e) && !isName(e) =>
+        Seq("DESCRIPTOR(column)")
+      case _ => missing
+    }
 
   private def nameOf(argument: Argument): String = {
     val written = argument.name
@@ -98,7 +119,11 @@ final class WindowCall private (
       .toUpperCase(Locale.ROOT)
     val name = if (written == "SIZE" && function == WindowFunction.Session) "GAP" else written
     if (function.arguments.contains(name)) name
-    else fail(s"has no argument $written", argument.value)
+    else
+      fail(
+        s"has no argument $written, but ${function.arguments.mkString(", ")}",
+        argument.value
+      )
   }
 
   private def relation(builder: ClauseBuilder, table: Argument): LogicalPlan = table.value match {
