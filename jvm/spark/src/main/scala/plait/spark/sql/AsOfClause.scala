@@ -87,9 +87,21 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
       }
       throw ClauseError.like(
         "ASOF_JOIN_MATCH_CONDITION_INVALID_OPERATOR",
-        Map("operator" -> s"$got. NEAREST (left, right) is possible too"),
+        Map("operator" -> s"$got. NEAREST (left, right) is possible too${within(written)}"),
         if (written.origin.startIndex.isDefined) written.origin else ClauseError.origin(word)
       )
+  }
+
+  /** Who writes several comparisons may want the right rows of a window. */
+  private def within(written: Expression): String = {
+    val isSeveral = written match {
+      case UnresolvedFunction(Seq(name), _, _, _, _, _, _) => name.equalsIgnoreCase("BETWEEN")
+      case _ => written.isInstanceOf[And] || written.isInstanceOf[Between]
+    }
+    if (isSeveral)
+      ". One comparison stands here: a window is said by TOLERANCE, as in l.ts >= r.ts TOLERANCE INTERVAL 3 SECONDS, " +
+        "and all else in ON"
+    else ""
   }
 
   /** Where this word stands behind another, outside of parentheses. */
