@@ -6,6 +6,7 @@ import java.util.Locale
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
+import org.antlr.v4.runtime.misc.Interval
 import org.antlr.v4.runtime.{CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions._
@@ -132,7 +133,23 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
         s"MATCH_CONDITION has a part that is no expression: it is ${AsOfClause.Usage}",
         ClauseError.origin(tokens(from), tokens(until - 1))
       )
-    )(i => noWord(tokens(i)))
+    )(i => if (isBareNearest(from, i)) bareNearest(from, until) else noWord(tokens(i)))
+  }
+
+  /** NEAREST as a word before its values; as a name, an operator would follow. */
+  private def isBareNearest(from: Int, unexpected: Int): Boolean =
+    unexpected == from + 1 && tokens(from).getText.equalsIgnoreCase("NEAREST") &&
+      tokens(unexpected).getText.headOption.exists(c => c.isLetter || c == '`')
+
+  private def bareNearest(from: Int, until: Int) = {
+    val values = (from + 1 until until).map(tokens)
+    val text = word.getInputStream
+      .getText(Interval.of(values.head.getStartIndex, values.last.getStopIndex))
+    val written = if (values.exists(_.getType == SqlBaseParser.COMMA)) text else "l.ts, r.ts"
+    ClauseError(
+      s"NEAREST takes its two values in parentheses: NEAREST ($written)",
+      tokens(from)
+    )
   }
 
   private def noWord(token: Token) = {
