@@ -117,6 +117,7 @@ object ClauseMistakes {
   private def unmatched(tokens: VisibleTokens, at: Int): Option[Told] = {
     val until = rightSide(tokens, at)
     val isThere = tokens.typeAt(until + 1) == MATCH_CONDITION
+    val moved = new MisplacedMatch(tokens, until + 1).moved
     val like =
       (at + 1 to until).find(i => tokens.typeAt(i + 1) == LEFT_PAREN && isLike(tokens.textAt(i)))
     if (isThere) None
@@ -126,7 +127,7 @@ object ClauseMistakes {
           told(
             at,
             until,
-            s"ASOF JOIN lacks its MATCH_CONDITION, behind its right side and before ON: $Example"
+            s"ASOF JOIN lacks its MATCH_CONDITION, behind its right side and before ON: ${moved.getOrElse(Example)}"
           )
         )(i => told(i, i, s"${tokens.textAt(i)} is written MATCH_CONDITION: $Example"))
       )
