@@ -20,6 +20,7 @@ import plait.spark.plan.ClauseError
   * l JOIN r FOR SYSTEM_TIME l.ts                   it lacks AS OF
   * l JOIN STREAM s FOR SYSTEM_TIME AS OF l.ts      the stream lacks a name
   * MATCH_CONDITION (...) TOLERANCE 5               the amount belongs into the parentheses
+  * VERSIONED(r, t, seq DESC)                       of a hint, see HintMistake
   * MERGE INTO l USING r FOR SYSTEM_TIME AS OF l.ts the clause belongs to a join of a query
   * }}}
   *
@@ -75,6 +76,10 @@ object ClauseMistakes {
       case ASOF if isJoin(tokens, i + 1) => unmatched(tokens, i)
       case MATCH_CONDITION => misplaced(tokens, i)
       case FOR if isWord(tokens, i + 1, "SYSTEM_TIME") => ofSystemTime(tokens, i)
+      case _ if HintMistake.Names(tokens.textAt(i).toUpperCase(Locale.ROOT)) =>
+        new HintMistake(tokens, i).found.map { case (from, until, sentence) =>
+          told(from, until, sentence)
+        }
       case _ if isTolerance(tokens, i) || isTies(tokens, i) => outside(tokens, i)
       case _ => None
     }
