@@ -80,9 +80,13 @@ object Tolerance {
       case number: Number => !(number.doubleValue >= 0)
       case _ => true
     }
+    val quoted = tolerance.dataType match {
+      case _: StringType => ", a text: write INTERVAL 2 SECONDS, or 2 of numbers, without quotes"
+      case _ => ""
+    }
     if (isWrong)
       throw ClauseError(
-        s"TOLERANCE must be a number or an interval that is not negative, but is ${tolerance.sql}",
+        s"TOLERANCE must be a number or an interval that is not negative, but is ${tolerance.sql}$quoted",
         tolerance.origin
       )
     value
@@ -124,10 +128,20 @@ object Tolerance {
         throw ClauseError(
           s"TOLERANCE ${written.sql} is of type ${by.sql}, which says nothing of how far values of type " +
             s"${of.sql} are apart: numbers take a number, dates whole days, timestamps and intervals an " +
-            "interval of days to seconds, year-month intervals one of years and months",
+            s"interval of days to seconds, year-month intervals one of years and months${instead(of, by, written)}",
           written.origin
         )
     }
+  }
+
+  /** What may have been meant. */
+  private def instead(of: DataType, by: DataType, written: Expression): String = (of, by) match {
+    case (TimestampType | TimestampNTZType, OrderedType.Integers()) =>
+      s". Write INTERVAL ${written.sql} SECONDS"
+    case (TimestampType | TimestampNTZType | _: DayTimeIntervalType, _: NumericType) =>
+      ". Write an interval, as INTERVAL 2 SECONDS"
+    case (_: StringType, _) => ". Cast texts that are times, as CAST(r.ts AS TIMESTAMP)"
+    case _ => ""
   }
 
   private def micros(e: Expression): Expression = e.dataType match {

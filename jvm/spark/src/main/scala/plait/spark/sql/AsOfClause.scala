@@ -159,6 +159,7 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
       case "TOLERANCE" => "TOLERANCE stands once, before TIES ORDER BY."
       case AsOfClause.LikeTolerance() =>
         s"How far apart at most is said by TOLERANCE, not $written."
+      case AsOfClause.Unit() => s"An amount of time has INTERVAL before it, as INTERVAL 2 $written."
       case _ if !written.exists(_.isLetterOrDigit) =>
         s"MATCH_CONDITION lacks a value behind $written."
       case _ =>
@@ -202,6 +203,8 @@ object AsOfClause {
   private val Words = Seq("TOLERANCE", "TIES")
   private val Nearest = "(?i:NEAREST)".r
   private val LikeTolerance = "(?:WITHIN|MAX.*|DISTANCE|RANGE|LIMIT)".r
+
+  private val Unit = "(?:(?:MICRO|MILLI)?SECOND|MINUTE|HOUR|DAY|WEEK|MONTH|YEAR)S?".r
 
   /** How the clause is written. */
   val Usage: String =
