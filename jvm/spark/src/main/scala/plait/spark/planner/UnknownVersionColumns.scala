@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 
+import plait.spark.Spelling
 import plait.spark.plan.VersionTable
 
 /** Refuses what names versions by columns that their relation does not have, once it is known which it has.
@@ -27,19 +28,35 @@ object UnknownVersionColumns extends Rule[LogicalPlan] {
   }
 
   private def wrong(name: UnresolvedAttribute, table: VersionTable) = {
-    val relations = HintedRelations.all(table.child)
-    val columns = table.child.output.map(c => quoteIfNeeded(c.name)).mkString(", ")
-    val relation =
-      if (relations.isEmpty) "the rows have no name"
-      else s"the relation is ${relations.mkString(", ")}"
-    new IllegalArgumentException(
-      s"${said(name, table)} names ${name.name}, which is neither a relation of its query nor a column: " +
-        s"$relation, with the columns $columns."
-    )
+    val columns = table.child.output.map(c => quoteIfNeeded(c.name))
+    val there = s"the columns ${columns.mkString(", ")}"
+    val asked = Spelling.asked(name.nameParts.last, columns)
+    // A hint stands above the name of a table, and what the table says directly on it.
+    val sentence = TableProperties.of(table.child) match {
+      case Some((called, _)) =>
+        s"The table property ${saidBy(name, table).property} of $called names ${name.name}, which is no column of it: " +
+          s"it has $there."
+      case None =>
+        s"The hint ${saidBy(name, table).hint} names ${name.name}, which is neither a relation of its query nor a " +
+          s"column: ${relationOf(table)}, with $there."
+    }
+    new IllegalArgumentException(s"$sentence$asked")
   }
 
-  private def said(name: UnresolvedAttribute, table: VersionTable): String =
-    if (table.keys.exists(_.exists(_ == name))) "VERSION_KEY or plait.version-key"
-    else if (table.deleted.exists(_.exists(_ == name))) "VERSION_DELETED or plait.version-deleted"
-    else "VERSIONED, plait.version-time or plait.version-order"
+  private def relationOf(table: VersionTable): String = {
+    val relations = HintedRelations.all(table.child)
+    if (relations.isEmpty) "the rows have no name"
+    else s"the relation is ${relations.mkString(", ")}"
+  }
+
+  /** By what a column may be named. */
+  final private case class SaidBy(hint: String, property: String)
+
+  private def saidBy(name: UnresolvedAttribute, table: VersionTable): SaidBy = {
+    def isIn(part: Iterable[Expression]) = part.exists(_.exists(_ == name))
+    if (isIn(table.keys)) SaidBy("VERSION_KEY", "plait.version-key")
+    else if (isIn(table.deleted)) SaidBy("VERSION_DELETED", "plait.version-deleted")
+    else if (isIn(table.since)) SaidBy("VERSIONED", "plait.version-time")
+    else SaidBy("VERSIONED", "plait.version-order")
+  }
 }
