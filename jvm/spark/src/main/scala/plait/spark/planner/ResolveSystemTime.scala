@@ -60,7 +60,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
       case None => throw noTime(right, time)
       case Some(from) =>
         val (keys, checks) = on.partition(isKey(_, said, left, right))
-        if (keys.isEmpty) throw noKey(said, time)
+        if (keys.isEmpty) throw noKey(said, on, time)
         open(said, keys).foreach(key => throw openKey(key, time))
         time.time.filterNot(isLike(from, _)).foreach(at => throw otherType(at, from, time))
         val deleted = said.deleted.map(d => Not(EqualNullSafe(d, Literal.TrueLiteral)))
@@ -219,13 +219,14 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
     )
   }
 
-  private def noKey(said: VersionTable, time: SystemTime) = {
+  private def noKey(said: VersionTable, on: Seq[Expression], time: SystemTime) = {
     val wanted =
       if (said.keys.isEmpty) "a column of the right side"
       else said.keys.map(_.sql).mkString("one of the key's columns ", ", ", "")
     ClauseError(
       s"A join FOR SYSTEM_TIME AS OF needs an equality in ON between the left side and $wanted" +
-        (if (said.keys.isEmpty) "" else asItIs),
+        (if (said.keys.isEmpty) "" else asItIs) +
+        (if (on.isEmpty) ". WHERE does not count: write JOIN ... ON" else ""),
       time.origin
     )
   }
