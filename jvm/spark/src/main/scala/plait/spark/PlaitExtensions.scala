@@ -29,6 +29,7 @@ import plait.spark.sql.PlaitParser
   * resolution               ResolveWindowTime             Spark has found no column of that name
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         MissingMatchCondition         the same
+  * after resolution         MissingProctime               the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetClaims                  what hints said is used; nothing is cached yet
@@ -96,6 +97,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectResolutionRule(_ => ResolveWindowTime)
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
+    extensions.injectPostHocResolutionRule(_ => MissingProctime)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => StreamSubqueries)

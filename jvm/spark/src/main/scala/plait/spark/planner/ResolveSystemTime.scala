@@ -192,7 +192,7 @@ object ResolveSystemTime extends Rule[LogicalPlan] with PredicateHelper {
   private def noTimeOfRow(constant: Expression, time: SystemTime) = ClauseError(
     s"The time of a join FOR SYSTEM_TIME AS OF is a column of its left side, and ${constant.sql} is none. For one " +
       s"time for all rows write ${constantFor(constant)}, which is Spark's time travel, or put it into a column of the " +
-      "left side",
+      "left side; the newest version is that AS OF PROCTIME()",
     time.origin
   )
 
