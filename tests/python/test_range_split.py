@@ -117,6 +117,7 @@ def test_what_cannot_be_split_runs_in_one_task_pruned(
         assert answer(df) == rows_of_spark(spark, query)
         assert joins_planned(df) == 1
         assert "range#" not in str(plait.explain(df))
+        assert str(plait.explain(df)).count("in one task: the condition of this ") == 2
         assert plait.counters(df)[0].metrics["peakBuffered"] < 1500
 
 

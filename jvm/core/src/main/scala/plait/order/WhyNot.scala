@@ -172,6 +172,14 @@ object WhyNot {
         why.code
       )
 
+  /** Of a join that is pruned there, for all that. */
+  final case class NotInRanges(joinType: String)
+      extends WhyNot(
+        "NOT_IN_RANGES",
+        s"the condition of this $joinType join has no equality between the sides and was not cut into ranges",
+        joinType
+      )
+
   final case class FewPairs(pairs: Long)
       extends WhyNot(
         "FEW_PAIRS",

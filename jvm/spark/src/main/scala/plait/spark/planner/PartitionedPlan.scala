@@ -53,7 +53,10 @@ object PartitionedPlan {
       pruning <- pruned(join)(_.whyNotTwoEnded.map(WhyNot.KeptInOneTask(_)))
       whys = Side.both.flatMap(pruning.text(_).whyNot)
       _ <- whys.headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
-    } yield node(join, pruning, children)
+    } yield {
+      val why = s"in one task: ${WhyNot.NotInRanges(join.typeName)}"
+      node(join, pruning.copy(text = pruning.text.map(_.and(why))), children)
+    }
 
   private def node(join: JoinToPlan, pruning: Pruning, children: BySide[SparkPlan]): SparkPlan =
     SymmetricHashJoinExec(
