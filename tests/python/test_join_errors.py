@@ -164,6 +164,15 @@ if TYPE_CHECKING:
             r"each one column of the right side",
         ),
         (
+            lambda t, q: t.plait.range_join(q, low=("a", "b", "c"), high="bid"),
+            r"low is a column that both sides have, .* or a pair .* not \('a', 'b', 'c'\)",
+        ),
+        (
+            lambda t, q: t.plait.range_join(q, low=t.ts, high="bid"),
+            r"low is a column .* Column",
+        ),
+        (lambda t, q: t.plait.range_join(q, low="ts", high=3), r"high is a column .* and not 3"),
+        (
             lambda t, q: t.plait.window_join(q, left_time="ts", right_time="ts", size=5),
             r"size is 5: a timedelta or a text",
         ),

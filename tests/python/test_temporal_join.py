@@ -24,14 +24,14 @@ def test_a_temporal_join_takes_the_version_that_is_valid(session: SparkSession) 
         "c string, valid_from int, seq int, rate int, op string",
     )
 
-    def joined(how: str, **options: Any) -> Rows:
+    def joined(how: str, ties: str = "seq", **options: Any) -> Rows:
         df = plait.temporal_join(
             left,
             right,
             "c",
             left_time="t",
             version_time="valid_from",
-            ties="seq",
+            ties=ties,
             how=how,
             **options,
         )
@@ -43,6 +43,7 @@ def test_a_temporal_join_takes_the_version_that_is_valid(session: SparkSession) 
         [(1, 110), (2, 120), (3, None), (4, None), (5, None)]
     )
     assert joined("inner") == Counter([(1, 110), (2, 120), (3, 130)])
+    assert joined("inner", ties="seq desc") == Counter([(1, 110), (2, 99), (3, 130)])
 
 
 def test_what_is_not_given_is_what_the_right_side_says(session: SparkSession) -> None:

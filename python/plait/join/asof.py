@@ -7,20 +7,19 @@ right ts  3  6  8        forward    3  6  -      nearest   3  6  8
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
 from plait.join.amounts import require_fit, require_tolerance
 from plait.join.sides import HOW, Distance, Names, Sides, Suffixes, choice, distance, join, kind, of
 from plait.join.sides import names as listed
+from plait.join.ties import directed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # By the direction, the comparison of the left value with the right one: equal ones match or not.
 OPERATORS = {"backward": (">=", ">"), "forward": ("<=", "<"), "nearest": ("", "<>")}
-DIRECTED = re.compile(r"(.+?)((?:\s+(?:ASC|DESC))?(?:\s+NULLS\s+(?:FIRST|LAST))?)", re.IGNORECASE)
 
 
 def asof_join(
@@ -82,7 +81,5 @@ def asof_join(
 
 def _order(sides: Sides, tie: str) -> str:
     """Return what one of ``ties`` orders by: a column of the right side, and how."""
-    called, direction = tie.strip(), ""
-    if not sides.has("right", called) and (found := DIRECTED.fullmatch(called)):
-        called, direction = found[1], " ".join(found[2].upper().split())
-    return f"{of('r', sides.column('right', called, 'ties'))} {direction}".rstrip()
+    column, direction = directed(sides, tie)
+    return f"{of('r', column)} {direction}".rstrip()

@@ -63,8 +63,21 @@ def range_join(
 
 def _both(sides: Sides, parameter: str, given: str | tuple[str, str]) -> tuple[str, str]:
     """Return an end of the ranges of both sides."""
-    left, right = (given, given) if isinstance(given, str) else given
+    left, right = _pair(parameter, given)
     return (
         of("l", sides.column("left", left, parameter)),
         of("r", sides.column("right", right, parameter)),
+    )
+
+
+def _pair(parameter: str, given: object) -> tuple[str, str]:
+    match given:
+        case str(column):
+            return column, column
+        case (str(left), str(right)):
+            return left, right
+    raise PlaitError(
+        f"{parameter} is a column that both sides have, as {parameter}='start', or a pair of the "
+        f"left side's column and the right side's, as {parameter}=('start', 'begin'), and not "
+        f"{given!r}."
     )

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
 from plait.join.sides import HOW as KINDS
-from plait.join.sides import Names, Sides, Suffixes, braced, join, kind, name, names, of
+from plait.join.sides import Names, Sides, Suffixes, braced, join, kind, name, of
+from plait.join.sides import names as listed
+from plait.join.ties import directed
+from plait.sql import literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,7 +40,8 @@ def temporal_join(
     """Join each left row with the version of its key that is valid at ``left_time``.
 
     The right side holds the versions of each key: a version is valid from its ``version_time``
-    until that of the next. Of versions of one time the last by the columns ``ties`` is valid.
+    until that of the next. Of versions of one time the last by ``ties`` is valid (columns of the
+    right side, also as "seq DESC").
     ``deleted`` is a column or a condition of the right side, as "op = '-D'": where it is TRUE the
     key has no version from then on. What is not given here is what the right side's hints
     (``VERSIONED``, ``VERSION_DELETED``) or its table's properties say; a ``left_time`` of
@@ -50,11 +54,11 @@ def temporal_join(
     if not sides.keys:
         raise PlaitError("A temporal join needs the key of the versions: give by.")
     time = _time(sides, left_time)
-    order = [sides.column("right", tie, "ties") for tie in names("ties", ties)]
+    order = [_order(sides, tie) for tie in listed("ties", ties)]
     hints = []
     if version_time is not None:
-        order = [sides.column("right", version_time, "version_time"), *order]
-        hints.append(f"VERSIONED(r, {', '.join(map(name, order))})")
+        since = name(sides.column("right", version_time, "version_time"))
+        hints.append(f"VERSIONED(r, {', '.join([since, *order])})")
     elif order:
         raise PlaitError(
             "ties order the versions of one time: give version_time too, or say both by the hint "
@@ -78,6 +82,12 @@ def _kind(how: str) -> str:
         "anti": "take how='left' and filter by a column of the version that is NULL",
     }.get(found, "a version is looked up by a left row, and is no row of its own")
     raise PlaitError(f"how is {how!r}, and a temporal join is inner or left: {instead}.")
+
+
+def _order(sides: Sides, tie: str) -> str:
+    """Return a column of the right side, or with its direction a text, as a hint takes them."""
+    column, direction = directed(sides, tie)
+    return literal(f"{name(column)} {direction}") if direction else name(column)
 
 
 def _time(sides: Sides, left_time: str) -> str:

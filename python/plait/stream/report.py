@@ -45,10 +45,10 @@ class StreamSide:
     """One side of one join in one batch.
 
     ``rows_late`` came behind the frontier of their side by event time, ``rows_out_of_order`` by an
-    order that is declared of it, and ``rows_dropped`` of both were left out; ``rows_stored`` wait after the batch;
-    ``rows_pruned`` were proved dead in it, ``rows_evicted`` were forgotten though they might still
-    match; ``pairs`` are the matches found by looking for partners among the rows of this side, and
-    ``largest_key`` the most of its rows of one key that came or were looked at (None of an as-of
+    order that is declared of it, and ``rows_dropped`` of both were left out; ``rows_stored`` wait
+    after the batch; ``rows_pruned`` were proved dead in it, ``rows_evicted`` were forgotten though
+    they might still match; ``pairs`` are the matches found by looking for partners among the rows
+    of this side, and ``largest_key`` the most of its rows of one key that came or were looked at (None of an as-of
     join). No later row of the side is before ``frontier``, which is None before it is known, and
     OVER once a side that is bounded has come to its end; ``lag`` is how far a time lies behind the
     newest event time that Spark has told of until then (of several streams it tells one). No row of
