@@ -4,12 +4,13 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
   Attribute,
   Expression,
   Generator,
   WindowExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.{SparkSession, classic}
@@ -36,7 +37,17 @@ final class ResolveWindowedTable(session: SparkSession) extends Rule[LogicalPlan
       if (shape.isInstanceOf[WindowShape.Gapped] && call.child.isStreaming)
         throw ClauseError("SESSION is not supported yet on a stream", call.origin)
       call.keys.foreach(checkKey(call.function, _))
-      new WindowLayout(timeColumn(call)).laidOver(call.child, shape, call.keys)
+      laidOver(call, shape)
+  }
+
+  /** The window_time of windows below is computed first, and is no column that `*` selects here, either. */
+  private def laidOver(call: WindowedTable, shape: WindowShape): LogicalPlan = call.time match {
+    case computed: Alias if isTime(computed.toAttribute) =>
+      val column = computed.toAttribute
+      val table = Project(call.child.output :+ computed, call.child)
+      new WindowLayout(column, call.child.output).laidOver(table, shape, call.keys)
+    case _ =>
+      new WindowLayout(timeColumn(call), call.child.output).laidOver(call.child, shape, call.keys)
   }
 
   private def isOfUser(name: String): Boolean = {

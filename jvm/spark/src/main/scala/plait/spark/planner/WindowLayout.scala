@@ -27,8 +27,10 @@ import plait.spark.plan.{ClauseError, WindowEdge, WindowLast, WindowShape}
   *
   * @param time
   *   the column that says when a row is
+  * @param shown
+  *   the columns of the table that come out
   */
-final private class WindowLayout(time: Attribute) {
+final private class WindowLayout(time: Attribute, shown: Seq[Attribute]) {
   import WindowLayout._
 
   /** When a row is, in microseconds of the wall clock. */
@@ -138,7 +140,7 @@ final private class WindowLayout(time: Attribute) {
       val value = WindowEdge(end, shape, time.dataType, instant)
       Alias(value, end.name)(qualifier = time.qualifier)
     }
-    val laid = table.output ++ Seq(edge(WindowEdge.First, first), edge(WindowEdge.Last, last))
+    val laid = shown ++ Seq(edge(WindowEdge.First, first), edge(WindowEdge.Last, last))
     val lasts = lastInstants(table, shape, first, last)
     if (lasts.isEmpty) Project(laid, rows)
     else Project(laid.map(_.toAttribute), Project(laid ++ lasts, rows))
