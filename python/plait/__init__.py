@@ -62,7 +62,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for defined
     def __getattr__(name: str) -> str:
         """Look the version up when it is asked for: reading metadata is slow."""
         if name == "__version__":
-            from plait.session import version
+            from plait.extras import version
 
             return version()
         raise AttributeError(f"module 'plait' has no attribute {name!r}")

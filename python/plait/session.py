@@ -13,13 +13,12 @@ import shlex
 import shutil
 import warnings
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plait import _jvm
 from plait.errors import PlaitError
-from plait.extras import how_to_get
+from plait.extras import how_to_get, version
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,14 +32,6 @@ MASTER = re.compile(
 
 # What session() takes beside Spark's own keys, and the key that each stands for.
 SHORT_KEYS = {"master": "spark.master", "app_name": "spark.app.name"}
-
-
-def version() -> str:
-    """Return the version of this package, which is the jar's too."""
-    try:
-        return metadata.version("plait")
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
-        return (Path(__file__).parents[2] / "VERSION").read_text().strip()
 
 
 def jar_path() -> Path:

@@ -125,4 +125,4 @@ def test_a_missing_package_is_one_sentence_and_exit_code_1(
     assert demo.main([]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "pip install 'plait[demo]'" in error
+    assert "pip install '.[demo]' in a checkout" in error

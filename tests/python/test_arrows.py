@@ -85,6 +85,7 @@ def test_the_client_imports_neither_spark_nor_the_server() -> None:
                 "client",
                 "errors",
                 "explanation",
+                "extras",
                 "sql",
             }, name
 

@@ -177,7 +177,7 @@ class SparkEngine:
 
     def versions(self) -> tuple[str, str]:
         """Tell the versions of Plait and Spark."""
-        from plait.session import version
+        from plait.extras import version
 
         return version(), str(self._spark.version)
 

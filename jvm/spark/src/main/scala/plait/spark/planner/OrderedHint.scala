@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, Literal
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.types.StringType
 
+import plait.spark.plan.HintNames
+
 /** The hint `ORDERED(relation, order [, slack])`:
   *
   * {{{
@@ -17,7 +19,7 @@ import org.apache.spark.sql.types.StringType
   * is left for a relation if there are two.
   */
 object OrderedHint {
-  val Name = "ORDERED"
+  val Name: String = HintNames.Ordered
 
   def resolved(hint: UnresolvedHint): LogicalPlan = {
     val UnresolvedHint(_, parameters, child) = hint

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.types.{BooleanType, StringType}
 
-import plait.spark.plan.{Claim, VersionTable}
+import plait.spark.plan.{Claim, HintNames, VersionTable}
 
 /** The hints that say what a relation's versions are:
   *
@@ -29,7 +29,7 @@ import plait.spark.plan.{Claim, VersionTable}
   * a DataFrame the last holds; two in one statement that say different things of a relation are an error.
   */
 object VersionHint {
-  val Names: Set[String] = Set("VERSIONED", "VERSION_KEY", "VERSION_DELETED")
+  val Names: Set[String] = HintNames.Versions
 
   def resolved(name: String, hint: UnresolvedHint): LogicalPlan = {
     val UnresolvedHint(_, parameters, child) = hint

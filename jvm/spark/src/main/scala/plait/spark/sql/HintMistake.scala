@@ -6,7 +6,7 @@ import java.util.Locale
 import org.antlr.v4.runtime.misc.Interval
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 
-import plait.spark.planner.{OrderedHint, VersionHint}
+import plait.spark.plan.HintNames
 
 /** What Spark's grammar does not take as a parameter of a hint, and how it is written there:
   *
@@ -72,7 +72,7 @@ final private[sql] class HintMistake(tokens: VisibleTokens, at: Int) {
 private[sql] object HintMistake {
   import SqlBaseParser._
 
-  val Names: Set[String] = VersionHint.Names + OrderedHint.Name
+  val Names: Set[String] = HintNames.Versions + HintNames.Ordered
 
   private val Directions = Set(ASC, DESC)
   private val Operators = Set(
