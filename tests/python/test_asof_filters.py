@@ -139,6 +139,23 @@ def test_what_is_said_of_keys_and_match_values_is_asked_of_both_sides(
             assert re.search(r"Filter .* (=|<|<=|>|>=) ", lines[scan - 1]), lines
 
 
+def test_of_a_left_key_that_is_compared_twice_a_filter_asks_the_right_column_it_names(
+    spark: SparkSession,
+) -> None:
+    right = spark.createDataFrame(
+        [(11, 1, 1, 4), (12, 2, 1, 4), (13, 1, 2, 4)], "id INT, k INT, j INT, t INT"
+    )
+    for column, alone in (("k", 13), ("j", 12)):
+        df = spark.sql(
+            f"""SELECT l.id, r.id FROM l FULL ASOF JOIN {{right}} r MATCH_CONDITION (l.t >= r.t)
+            ON l.k = r.k AND l.k = r.j WHERE coalesce(l.k, r.{column}) = 1""",
+            right=right,
+        )
+        # Both left rows of key 1 pick 11; of the right rows that nobody picks one has the key 1.
+        expected = [(1, 11), (2, 11), (None, alone)]
+        assert Counter(map(tuple, df.collect())) == Counter(expected)
+
+
 def test_a_limit_of_a_left_join_is_one_of_the_left_rows(spark: SparkSession) -> None:
     query = "FROM l {} ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k LIMIT 2"
     limited = spark.sql(f"SELECT l.id, r.id AS rid {query.format('LEFT')}")

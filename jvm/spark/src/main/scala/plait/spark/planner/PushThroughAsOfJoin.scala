@@ -76,10 +76,10 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   /** With the column of one side where the key of both stands, as USING of a FULL join has it. */
   private def ofSide(conjunct: Expression, side: Side, keys: Seq[BySide[Attribute]]): Expression =
-    conjunct.transform {
-      case Coalesce(Seq(a, b))
-          if keys.exists(k => k.left.semanticEquals(a) && k.right.semanticEquals(b)) =>
-        keys.find(k => k.left.semanticEquals(a)).get(side)
+    conjunct.transform { case both @ Coalesce(Seq(a, b)) =>
+      keys
+        .find(key => key.left.semanticEquals(a) && key.right.semanticEquals(b))
+        .fold[Expression](both)(_(side))
     }
 
   private def keysOf(join: AsOfJoin): Seq[BySide[Attribute]] =
