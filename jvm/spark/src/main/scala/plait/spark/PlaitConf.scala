@@ -27,6 +27,14 @@ final case class PlaitConf(conf: SQLConf) {
   def enabled: Boolean = flag(PlaitConf.Enabled, "true")
   def joinStrategy: JoinStrategyChoice =
     choice(PlaitConf.JoinStrategy, JoinStrategyChoice.All, JoinStrategyChoice.Auto)(_.name)
+
+  /** The setting that leaves every join to Spark but for those with a hint, if one does. */
+  def turnedOff: Option[String] =
+    if (!enabled) Some(s"${PlaitConf.Enabled}=false")
+    else
+      Option.when(joinStrategy == JoinStrategyChoice.Never)(
+        s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}"
+      )
   def orderViolation: OrderViolation =
     choice(PlaitConf.OnViolation, OrderViolation.All, OrderViolation.Fail)(_.name)
   def orderViolationInStreams: OrderViolation =

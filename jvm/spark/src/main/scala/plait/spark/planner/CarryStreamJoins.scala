@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.order.WhyNot
+import plait.spark.PlaitConf
 import plait.spark.plan.{
   AsOfJoin,
   KeptTogether,
@@ -16,28 +17,24 @@ import plait.spark.plan.{
   StreamJoin,
   StreamJoinCarrier
 }
-import plait.spark.{JoinStrategyChoice, PlaitConf}
 
 /** Which joins are joins of streams that Plait runs: all whose sides are both streams, unless it is turned
   * off or a hint says otherwise.
   */
 object StreamJoins {
   def isTaken(join: Join): Boolean = {
-    val conf = PlaitConf(SQLConf.get)
     val hints = strategies(join)
     val wanted = hints.contains(PlaitJoinHint.SYMMETRIC_HASH) ||
-      (conf.enabled && conf.joinStrategy != JoinStrategyChoice.Never)
+      PlaitConf(SQLConf.get).turnedOff.isEmpty
     isOfStreams(join) && wanted && !hints.contains(PlaitJoinHint.NO_SYMMETRIC_HASH)
   }
 
   /** Why Spark runs a join of streams, for the node that it planned. */
   def whyLeft(node: SparkPlan): Option[WhyNot] =
-    node.logicalLink.collect { case join: Join if isOfStreams(join) => join }.map { join =>
-      val conf = PlaitConf(SQLConf.get)
+    node.logicalLink.collect { case join: Join if isOfStreams(join) => join }.flatMap { join =>
       if (strategies(join).contains(PlaitJoinHint.NO_SYMMETRIC_HASH))
-        WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName)
-      else if (!conf.enabled) WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false")
-      else WhyNot.TurnedOff(s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}")
+        Some(WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName))
+      else PlaitConf(SQLConf.get).turnedOff.map(WhyNot.TurnedOff(_))
     }
 
   private def strategies(join: Join) =

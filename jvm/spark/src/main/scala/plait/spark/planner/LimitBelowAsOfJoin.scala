@@ -24,11 +24,8 @@ object LimitBelowAsOfJoin extends Rule[LogicalPlan] {
   }
 
   private def isLimitable(join: AsOfJoin, most: Expression): Boolean =
-    join.joinType == LeftOuter && !join.isStreaming && ((
-      join.left.maxRowsPerPartition,
-      most.eval()
-    ) match {
-      case (Some(rows), most: Int) => rows > most
+    join.joinType == LeftOuter && !join.isStreaming && (most.eval() match {
+      case most: Int => join.left.maxRowsPerPartition.forall(_ > most)
       case _ => true
     })
 

@@ -34,14 +34,13 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case Filter(condition, join: AsOfJoin) =>
-      val conjuncts = splitConjunctivePredicates(condition)
-      val (ofKeys, others) = conjuncts.partition(below(_, join).isDefined)
-      val pushed = ofKeys.flatMap(below(_, join))
-      val filteredJoin = join.copy(
-        left = filtered(join.left, pushed.flatMap(_.left)),
-        right = filtered(join.right, pushed.flatMap(_.right))
+      val (above, asked) =
+        splitConjunctivePredicates(condition).partitionMap(c => below(c, join).toRight(c))
+      val narrowed = join.copy(
+        left = filtered(join.left, asked.flatMap(_.left)),
+        right = filtered(join.right, asked.flatMap(_.right))
       )
-      filtered(filteredJoin, others)
+      filtered(narrowed, above)
     case join: AsOfJoin => withoutUseless(pushed(join))
   }
 
@@ -164,24 +163,26 @@ object PushThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     val values = BySide(join.best.left, join.best.right)
     (values(side), values(side.other), join.best.compared) match {
       case (own: Attribute, from: Attribute, Some(compared)) if isOneValue(own, from) =>
-        val isUpper = compared match {
-          case _: GreaterThanOrEqual | _: GreaterThan => side eq Side.Right
-          case _ => side eq Side.Left
-        }
-        val plan = BySide(join.left, join.right)(side.other)
-        plan.constraints.toSeq.collect {
-          case LessThanOrEqual(a, c: Literal) if isUpper && a.semanticEquals(from) =>
-            LessThanOrEqual(own, c)
-          case LessThan(a, c: Literal) if isUpper && a.semanticEquals(from) => LessThan(own, c)
+        val isLess = isLower(compared) == (side eq Side.Right)
+        BySide(join.left, join.right)(side.other).constraints.toSeq.collect {
           case EqualTo(a, c: Literal) if a.semanticEquals(from) =>
-            if (isUpper) LessThanOrEqual(own, c) else GreaterThanOrEqual(own, c)
-          case GreaterThanOrEqual(a, c: Literal) if !isUpper && a.semanticEquals(from) =>
-            GreaterThanOrEqual(own, c)
-          case GreaterThan(a, c: Literal) if !isUpper && a.semanticEquals(from) =>
-            GreaterThan(own, c)
+            if (isLess) LessThanOrEqual(own, c) else GreaterThanOrEqual(own, c)
+          case bound @ BinaryComparison(a, c: Literal)
+              if a.semanticEquals(from) && (if (isLess) isUpper(bound) else isLower(bound)) =>
+            bound.withNewChildren(Seq(own, c))
         }
       case _ => Nil
     }
+  }
+
+  private def isUpper(comparison: Expression): Boolean = comparison match {
+    case _: LessThanOrEqual | _: LessThan => true
+    case _ => false
+  }
+
+  private def isLower(comparison: Expression): Boolean = comparison match {
+    case _: GreaterThanOrEqual | _: GreaterThan => true
+    case _ => false
   }
 
   private def isOf(conjunct: Expression, side: LogicalPlan): Boolean =

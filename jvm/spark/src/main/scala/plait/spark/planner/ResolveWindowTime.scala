@@ -77,14 +77,16 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
       scopes: Seq[Seq[LogicalPlan]],
       edges: WindowEdges
   ): Option[Expression] = {
-    val own = scopes.indexWhere(_.flatMap(_.output).exists(isNamed(_, name.nameParts)))
-    val before = if (own < 0) scopes else scopes.take(own)
-    before.zipWithIndex.flatMap { case (scope, i) =>
+    val without = scopes.takeWhile(scope => !has(scope, name.nameParts))
+    without.zipWithIndex.flatMap { case (scope, i) =>
       windowEnd(name, scope, edges).map { case (end, edge) =>
         windowTime(if (i == 0) end else UnresolvedAttribute(endOf(name)), edge)
       }
     }.headOption
   }
+
+  private def has(scope: Seq[LogicalPlan], name: Seq[String]): Boolean =
+    scope.flatMap(_.output).exists(isNamed(_, name))
 
   /** ORDER BY and HAVING may also name what the SELECT below them leaves out. */
   private def scopes(node: LogicalPlan): Seq[Seq[LogicalPlan]] = node match {
@@ -115,11 +117,10 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
       name: UnresolvedAttribute,
       scope: Seq[LogicalPlan],
       edges: WindowEdges
-  ): Option[(NamedExpression, WindowEdge)] = {
-    val columns = scope.flatMap(_.output)
-    if (columns.exists(isNamed(_, name.nameParts))) None
+  ): Option[(NamedExpression, WindowEdge)] =
+    if (has(scope, name.nameParts)) None
     else
-      columns.filter(isNamed(_, endOf(name))) match {
+      scope.flatMap(_.output).filter(isNamed(_, endOf(name))) match {
         case Seq(end) =>
           scope
             .flatMap(edges.of)
@@ -129,7 +130,6 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
             .map(end -> _)
         case _ => None
       }
-  }
 
   /** Columns only, no fields: Spark says of `x.y` that a number x has none. */
   private def isNamed(column: Attribute, name: Seq[String]): Boolean = {

@@ -13,8 +13,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQ
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.order.WhyNot
+import plait.spark.PlaitConf
 import plait.spark.plan.{Claim, ClauseError}
-import plait.spark.{JoinStrategyChoice, PlaitConf}
 
 /** Makes joins of what a stream asks of another in WHERE, before Spark's check of the analysis, which refuses
   * every subquery over a stream:
@@ -40,18 +40,9 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     plan.resolveOperatorsUpWithPruning(_.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY)) {
       case filter: Filter
           if filter.resolved && filter.isStreaming && asksStream(filter.condition) =>
-        turnedOff.foreach(setting => throw refused(setting, filter))
+        PlaitConf(SQLConf.get).turnedOff.foreach(setting => throw refused(setting, filter))
         joined(filter)
     }
-
-  private def turnedOff: Option[String] = {
-    val conf = PlaitConf(SQLConf.get)
-    if (!conf.enabled) Some(s"${PlaitConf.Enabled}=false")
-    else
-      Option.when(conf.joinStrategy == JoinStrategyChoice.Never)(
-        s"${PlaitConf.JoinStrategy}=${JoinStrategyChoice.Never.name}"
-      )
-  }
 
   /** Spark would refuse it with words that do not say how it ran before. */
   private def refused(setting: String, filter: Filter) = {

@@ -79,9 +79,9 @@ final private class WindowLayout(time: Attribute, shown: Seq[Attribute]) {
   ): LogicalPlan = {
     val at = hidden("at", micros)
     // Spark takes what is no column out of its own windows before; ours come too late for that.
-    val computed = written.collect { case key if !key.isInstanceOf[Attribute] => key }
-    val columns = computed.map(key => key -> hidden("key", key))
-    val keys = written.map(key => columns.find(_._1 eq key).fold(key)(_._2.toAttribute))
+    val (columns, others) = written.partition(_.isInstanceOf[Attribute])
+    val computed = others.map(hidden("key", _))
+    val keys = columns ++ computed.map(_.toAttribute)
     val order = Seq(SortOrder(at.toAttribute, Ascending))
     val before = over(new Lag(at.toAttribute), keys, order, UnspecifiedFrame)
     val previous = hidden("previous", before)
@@ -92,7 +92,7 @@ final private class WindowLayout(time: Attribute, shown: Seq[Attribute]) {
     val group = keys :+ session.toAttribute
     val first = hidden("first", over(Min(at.toAttribute).toAggregateExpression(), group, Nil, All))
     val last = hidden("last", over(Max(at.toAttribute).toAggregateExpression(), group, Nil, All))
-    val inOrder = Window(Seq(previous), keys, order, added(timed, at +: columns.map(_._2): _*))
+    val inOrder = Window(Seq(previous), keys, order, added(timed, at +: computed: _*))
     val inSession = Window(Seq(session), keys, order, inOrder)
     val whole = Window(Seq(first, last), group, Nil, inSession)
     edges(whole, table, shape, first.toAttribute, Add(last.toAttribute, Literal(gap)))

@@ -6,7 +6,6 @@ import java.util.Locale
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.antlr.v4.runtime.misc.Interval
 import org.antlr.v4.runtime.{CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions._
@@ -142,10 +141,9 @@ final class AsOfClause(tokens: IndexedSeq[Token], val word: Token) {
       tokens(unexpected).getText.headOption.exists(c => c.isLetter || c == '`')
 
   private def bareNearest(from: Int, until: Int) = {
-    val values = (from + 1 until until).map(tokens)
-    val text = word.getInputStream
-      .getText(Interval.of(values.head.getStartIndex, values.last.getStopIndex))
-    val written = if (values.exists(_.getType == SqlBaseParser.COMMA)) text else "l.ts, r.ts"
+    val values = from + 1 until until
+    val hasBoth = values.exists(tokens(_).getType == SqlBaseParser.COMMA)
+    val written = if (hasBoth) new VisibleTokens(tokens).text(values) else "l.ts, r.ts"
     ClauseError(
       s"NEAREST takes its two values in parentheses: NEAREST ($written)",
       tokens(from)

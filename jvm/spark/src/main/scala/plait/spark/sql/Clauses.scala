@@ -6,6 +6,7 @@ import java.util.regex.Pattern
 
 import scala.jdk.CollectionConverters._
 
+import org.antlr.v4.runtime.misc.Interval
 import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 
@@ -178,6 +179,15 @@ final private[sql] class VisibleTokens(val all: IndexedSeq[Token]) {
 
   def typeAt(i: Int): Int = if (all.indices.contains(i)) all(i).getType else Token.INVALID_TYPE
   def textAt(i: Int): String = if (all.indices.contains(i)) all(i).getText else ""
+
+  /** As the user wrote the tokens from the first of the range to the last. */
+  def text(range: Range): String =
+    if (range.isEmpty) ""
+    else {
+      val (first, last) = (all(range.head), all(range.last))
+      first.getInputStream.getText(Interval.of(first.getStartIndex, last.getStopIndex))
+    }
+
   def positions(tokenType: Int): Seq[Int] = all.indices.filter(typeAt(_) == tokenType)
 
   /** The parenthesis that closes the one at `open`, if one opens there. */

@@ -3,7 +3,6 @@ package plait.spark.sql
 
 import java.util.Locale
 
-import org.antlr.v4.runtime.misc.Interval
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 
 import plait.spark.plan.HintNames
@@ -38,7 +37,7 @@ final private[sql] class HintMistake(tokens: VisibleTokens, at: Int) {
       wrong <- parameters.find(has(_, Directions ++ Operators))
     } yield {
       val name = tokens.textAt(at).toUpperCase(Locale.ROOT)
-      val all = parameters.map(p => if (p == wrong) mended(p) else text(p))
+      val all = parameters.map(p => if (p == wrong) mended(p) else tokens.text(p))
       (wrong.head, wrong.last, s"${said(wrong)} in a hint: $name(${all.mkString(", ")})")
     }
 
@@ -53,20 +52,14 @@ final private[sql] class HintMistake(tokens: VisibleTokens, at: Int) {
     else "A condition stands in parentheses of its own"
 
   private def mended(parameter: Range): String =
-    if (has(parameter, Directions)) s"'${text(parameter)}'" else s"(${text(parameter)})"
+    if (has(parameter, Directions)) s"'${tokens.text(parameter)}'"
+    else s"(${tokens.text(parameter)})"
 
   private def has(parameter: Range, types: Set[Int]): Boolean =
     parameter.nonEmpty && tokens
       .levelFrom(parameter.head)
       .takeWhile(_ <= parameter.last)
       .exists(i => i > parameter.head && types(tokens.typeAt(i)))
-
-  private def text(parameter: Range): String =
-    if (parameter.isEmpty) ""
-    else {
-      val (first, last) = (tokens.all(parameter.head), tokens.all(parameter.last))
-      first.getInputStream.getText(Interval.of(first.getStartIndex, last.getStopIndex))
-    }
 }
 
 private[sql] object HintMistake {

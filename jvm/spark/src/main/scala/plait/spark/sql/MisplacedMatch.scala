@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.sql
 
-import org.antlr.v4.runtime.misc.Interval
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 
 /** The comparison of an as-of join that stands in ON or is the last column of USING, as in other dialects, and where
@@ -36,8 +35,8 @@ final private[sql] class MisplacedMatch(tokens: VisibleTokens, at: Int) {
       parts = (at +: ands).zip(ands :+ (last + 1)).map { case (from, to) => from + 1 until to }
       comparison <- parts.find(part => part.exists(i => positions.contains(i) && isOrder(i)))
     } yield {
-      val others = parts.filterNot(_ == comparison).filter(_.nonEmpty).map(text)
-      MisplacedMatch.written(text(comparison), "ON", others.mkString(" AND "))
+      val others = parts.filterNot(_ == comparison).filter(_.nonEmpty).map(tokens.text)
+      MisplacedMatch.written(tokens.text(comparison), "ON", others.mkString(" AND "))
     }
   }
 
@@ -53,11 +52,6 @@ final private[sql] class MisplacedMatch(tokens: VisibleTokens, at: Int) {
   }
 
   private def isOrder(i: Int): Boolean = Set(LT, LTE, GT, GTE)(tokens.typeAt(i))
-
-  private def text(part: Range): String = {
-    val (first, last) = (tokens.all(part.head), tokens.all(part.last))
-    first.getInputStream.getText(Interval.of(first.getStartIndex, last.getStopIndex))
-  }
 }
 
 private[sql] object MisplacedMatch {
