@@ -39,7 +39,8 @@ METRICS = {
     "pairsByProbingLeft": "matches found by looking for a right row's partners on the left",
     "pairsByProbingRight": "matches found by looking for a left row's partners on the right",
     "numOutputRows": "rows out",
-    "sortTime": "milliseconds in which the join sorted its inputs, of all tasks",
+    "rowsInBuckets": "rows joined by bucket, for few of them share a key",
+    "sortTime": "milliseconds of all tasks in which the join sorted or dealt its inputs",
     "spillSize": "bytes that the join wrote to disk: inputs while sorting, and rows held",
     "collectedRows": "rows of the collected side, which every executor holds",
     "probes": "rows of the other side that looked some of them up",
@@ -56,7 +57,8 @@ class JoinCounters:
     (``leftRowsPruned``, ...), most rows held by a task (``leftPeakBuffered``, ..., ``peakBuffered``
     for both), matches by the side that was searched (``pairsByProbingLeft``, ...), and the rows
     that came out, ``numOutputRows``, for an inner join the sum of both; ``sortTime`` and
-    ``spillSize`` where the join sorted its inputs itself; ``leftOutOfOrder``, ``rightOutOfOrder``
+    ``spillSize`` where the join sorted its inputs itself, and ``rowsInBuckets`` where it did not as
+    few rows share a key; ``leftOutOfOrder``, ``rightOutOfOrder``
     where an order is declared of the side. A join with a collected side has
     ``collectedRows``, ``probes``, ``candidates`` and ``numOutputRows`` instead. ``trace`` is empty
     unless ``spark.plait.trace.buffered`` was ``true`` when the query ran.

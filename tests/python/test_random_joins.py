@@ -257,6 +257,7 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         # To compile the code for whole stages takes longer than to run them.
         "spark.sql.codegen.wholeStage": seed % 4 < 2,
         "spark.plait.join.strategy": join.strategy,
+        "spark.plait.join.radix": "always" if seed // 7 % 2 else "auto",
         "spark.sql.autoBroadcastJoinThreshold": "100MB" if join.is_broadcast else -1,
     }
     with settings(spark, keys):

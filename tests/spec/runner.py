@@ -59,9 +59,12 @@ INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
+# Both ways in which a task joins what it would sort first.
+BY_BUCKET = {"spark.plait.join.radix": "always"}
+
 STRATEGIES: Mapping[str, Mapping[str, str]] = {
     "plait, 1 partition": ONE | INTERPRETED,
-    "plait, 5 partitions": FIVE,
+    "plait, 5 partitions": FIVE | BY_BUCKET,
     "plait, broadcast": FIVE | BROADCASTING | INTERPRETED,
     "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE | BROADCASTING | INTERPRETED,
     "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,

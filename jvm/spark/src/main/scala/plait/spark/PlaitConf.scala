@@ -8,6 +8,8 @@ import org.apache.spark.sql.internal.SQLConf
   * {{{
   * spark.plait.enabled             true     everything of Plait, on or off
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
+  * spark.plait.join.radix          auto     whether rows of few to a key are joined by bucket instead of sorted: auto,
+  *                                          always, never
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.join.footers        32       of so many files of a table the footers are read, to see how far its
   *                                          columns reach; of a table of more of none
@@ -27,6 +29,9 @@ final case class PlaitConf(conf: SQLConf) {
   def enabled: Boolean = flag(PlaitConf.Enabled, "true")
   def joinStrategy: JoinStrategyChoice =
     choice(PlaitConf.JoinStrategy, JoinStrategyChoice.All, JoinStrategyChoice.Auto)(_.name)
+
+  def radixJoin: RadixJoinChoice =
+    choice(PlaitConf.RadixJoin, RadixJoinChoice.All, RadixJoinChoice.Auto)(_.name)
 
   /** The setting that leaves every join to Spark but for those with a hint, if one does. */
   def turnedOff: Option[String] =
@@ -109,6 +114,21 @@ object JoinStrategyChoice {
   case object Never extends JoinStrategyChoice("never")
 
   val All: Seq[JoinStrategyChoice] = Seq(Auto, Always, Never)
+}
+
+/** Whether tasks join rows that would be sorted first bucket by bucket instead. */
+sealed abstract class RadixJoinChoice(val name: String)
+
+object RadixJoinChoice {
+
+  /** Where there are many rows, and few to a key. */
+  case object Auto extends RadixJoinChoice("auto")
+
+  /** Wherever all rows of a task lie in memory. */
+  case object Always extends RadixJoinChoice("always")
+  case object Never extends RadixJoinChoice("never")
+
+  val All: Seq[RadixJoinChoice] = Seq(Auto, Always, Never)
 }
 
 /** What becomes of a row that comes against the order declared of its relation. */
@@ -199,6 +219,7 @@ object AtLimit {
 object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
+  val RadixJoin = "spark.plait.join.radix"
   val Footers = "spark.plait.join.footers"
   val OnViolation = "spark.plait.order.violation"
   val Frontier = "spark.plait.stream.frontier"
@@ -214,6 +235,7 @@ object PlaitConf {
   val Keys: Seq[String] = Seq(
     Enabled,
     JoinStrategy,
+    RadixJoin,
     Footers,
     OnViolation,
     Frontier,

@@ -72,7 +72,13 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
   private val offHeap =
     Seq("spark.memory.offHeap.enabled" -> "true", "spark.memory.offHeap.size" -> "1800000")
 
-  for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
+  for (
+    (mode, settings) <- Seq(
+      "on heap" -> onHeap,
+      "off heap" -> offHeap,
+      "on heap, by bucket if there is room" -> (onHeap :+ (PlaitConf.RadixJoin -> "always"))
+    )
+  )
     test(
       s"rows held that do not fit go to disk, and each type gives the rows of Spark's ($mode)"
     ) {
@@ -115,6 +121,29 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
   }
+
+  for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
+    test(
+      s"rows are joined by bucket where they fit, and by rank where they do not ($mode)"
+    ) {
+      val small = query("FULL", never).replace("range(10000)", "range(6000)")
+      for ((memory, isByBucket) <- Seq("30000000" -> true, "3000000" -> false)) {
+        val all = Seq(
+          "spark.testing.memory" -> memory,
+          "spark.memory.offHeap.size" -> memory,
+          PlaitConf.RadixJoin -> "always"
+        )
+        inLittleMemory(settings.filterNot(_._1.endsWith("size")) ++ all: _*) { session =>
+          val df = session.sql(small)
+          assertEquals(df.collect().toSeq, ofSpark(session, small))
+          val byBucket = collect(df.queryExecution.executedPlan) {
+            case join: SymmetricHashJoinExec =>
+              join.metrics(JoinMetrics.RowsInBuckets).value
+          }
+          assertEquals(byBucket.exists(_ > 0), isByBucket, s"$memory bytes: $byBucket")
+        }
+      }
+    }
 
   test("rows that would fit go to disk to make room for their index") {
     inLittleMemory(onHeap: _*) { session =>

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
-import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
 import org.apache.spark.util.CollectionAccumulator
 
-import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer, Rankless}
+import plait.join.Rankless
 import plait.spark.PlaitConf
 import plait.spark.side._
 import plait.{BySide, Side}
@@ -114,7 +112,15 @@ case class SymmetricHashJoinExec(
       SidePlan(leftKeys, ranks.left, left.output, isSortedHere.left),
       SidePlan(rightKeys, ranks.right, right.output, isSortedHere.right)
     )
-    val task = new SymmetricHashJoinTask(joinType, sides, rankless, condition, metrics, trace)
+    val task = new SymmetricHashJoinTask(
+      joinType,
+      sides,
+      rankless,
+      condition,
+      PlaitConf(conf).radixJoin,
+      metrics,
+      trace
+    )
     val rows = asRows
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       rows(task.join(BySide(leftRows, rightRows)))
@@ -134,87 +140,4 @@ case class SymmetricHashJoinExec(
       newLeft: SparkPlan,
       newRight: SparkPlan
   ): SymmetricHashJoinExec = copy(left = newLeft, right = newRight)(pruning)
-}
-
-/** What one task does: builds readers, buffers and core, and counts when it ends. */
-final class SymmetricHashJoinTask(
-    joinType: JoinType,
-    sides: BySide[SidePlan],
-    rankless: BySide[Rankless],
-    condition: Option[Expression],
-    metrics: Map[String, SQLMetric],
-    trace: Option[CollectionAccumulator[TracePoint]]
-) extends Serializable {
-
-  def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
-    val context = TaskContext.get()
-    val ending = JoinEnding.of(context)
-    val index = new TaskIndexMemory(TaskMemory.of(context))
-    val keys = HashKeyTable.of(KeyForm.of(sides.left.keys), index)
-    val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
-    val stores =
-      sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
-    val buffers =
-      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side), index))
-    val roles = JoinOutput.roles(joinType).get
-    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
-    val sorts = sides.map { side =>
-      Option.when(side.isSortedHere)(new RankSort(side.ranks.head, side.output, metrics))
-    }
-    val pairs = new SymmetricHashJoinPairs(
-      BySide.make(side => sorts(side).fold(inputs(side))(_.sorted(inputs(side)))),
-      sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
-      core,
-      roles,
-      condition.fold[InternalRow => Boolean](_ => true)(accepts(_, context)),
-      trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(context.partitionId(), _)),
-      () => ending.run()
-    )
-    ending.is { () =>
-      count(core, pairs)
-      for (side <- Side.both) {
-        stores(side).clear()
-        sorts(side).foreach(_.release())
-      }
-      index.clear()
-    }
-    pairs
-  }
-
-  /** A row may meet many that the condition rejects, and nothing else asks meanwhile whether the task was killed. */
-  private def accepts(condition: Expression, context: TaskContext): InternalRow => Boolean = {
-    val holds =
-      CompiledCondition.of(
-        condition,
-        sides.left.output ++ sides.right.output,
-        context.partitionId()
-      )
-    var asked = 0
-    pair => {
-      asked += 1
-      if ((asked & SymmetricHashJoinTask.Unasked) == 0) TaskEnd.throwIfKilled(context)
-      holds(pair)
-    }
-  }
-
-  private def count(
-      core: JoinCore[SideReader, KeyGroup, UnsafeRow],
-      pairs: SymmetricHashJoinPairs
-  ): Unit = {
-    for (side <- Side.both) {
-      val counts = core.counts(side)
-      metrics(JoinMetrics.rowsIn(side)) += counts.in
-      metrics(JoinMetrics.rowsPruned(side)) += counts.pruned
-      metrics(JoinMetrics.pairsByProbing(side)) += pairs.pairsByProbing(side)
-      JoinMetrics.note(metrics(JoinMetrics.peakBuffered(side)), counts.peak)
-    }
-    metrics(JoinMetrics.OutputRows) += pairs.rowsOut
-    JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
-  }
-}
-
-object SymmetricHashJoinTask {
-
-  /** All bits of how often a condition is asked before the task is. */
-  final private val Unasked = 1023
 }

@@ -17,6 +17,7 @@ import plait.Side
   * peakBuffered           the most rows of both sides together that one task held at once
   * numOutputRows          rows that came out: of an inner join the sum of both
   * sortTime               time that sorting took, where the join sorts its inputs itself
+  * rowsInBuckets          rows that were joined bucket by bucket and not sorted, as a key has few of them
   * spillSize              bytes that it wrote to disk: of its inputs while sorting, and of rows held
   *
   * of a join with a collected side
@@ -34,6 +35,7 @@ object JoinMetrics {
   val OutputRows: String = "numOutputRows"
   val SortTime: String = "sortTime"
   val SpillSize: String = "spillSize"
+  val RowsInBuckets: String = "rowsInBuckets"
   val CollectedRows: String = "collectedRows"
   val Probes: String = "probes"
   val Candidates: String = "candidates"
@@ -70,6 +72,7 @@ object JoinMetrics {
     (sides ++ Seq(
       PeakBuffered -> PeakMetric.create(context, "rows buffered at peak"),
       OutputRows -> sum("number of output rows"),
+      RowsInBuckets -> sum("rows joined by bucket"),
       SortTime -> SQLMetrics.createTimingMetric(context, "sort time"),
       SpillSize -> SQLMetrics.createSizeMetric(context, "spill size")
     )).toMap

@@ -21,22 +21,28 @@ import plait.spark.translate.OrderValue
 sealed trait KeyForm {
   def expressions: Seq[Expression]
   def map(f: Seq[Expression] => Seq[Expression]): KeyForm
+
+  /** Are two keys of this form the same? */
+  def isSame(key: RowKey, other: RowKey): Boolean
 }
 
 object KeyForm {
   final case class Whole(key: Expression) extends KeyForm {
     def expressions: Seq[Expression] = Seq(key)
     def map(f: Seq[Expression] => Seq[Expression]): KeyForm = Whole(f(expressions).head)
+    def isSame(key: RowKey, other: RowKey): Boolean = key.keyValue == other.keyValue
   }
 
   /** A text whose equality is that of its bytes: no row is made of it. */
   final case class Text(key: Expression) extends KeyForm {
     def expressions: Seq[Expression] = Seq(key)
     def map(f: Seq[Expression] => Seq[Expression]): KeyForm = Text(f(expressions).head)
+    def isSame(key: RowKey, other: RowKey): Boolean = key.isSameText(other)
   }
 
   final case class Columns(expressions: Seq[Expression]) extends KeyForm {
     def map(f: Seq[Expression] => Seq[Expression]): KeyForm = Columns(f(expressions))
+    def isSame(key: RowKey, other: RowKey): Boolean = key.key == other.key
   }
 
   /** Of keys that nothing outside of the task sees. */

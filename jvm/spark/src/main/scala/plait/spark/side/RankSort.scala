@@ -43,6 +43,25 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   private var lost: Option[Throwable] = None
   context.addTaskCompletionListener[Unit](_ => release())
 
+  // Was the input read?
+  private var isFilled = false
+
+  /** Reads all of the input, before it is asked for in its order or taken as it lies. */
+  def fill(rows: Iterator[InternalRow]): Unit = if (!isFilled) {
+    isFilled = true
+    held.whenShort(() => toFile(held.sorted(), None))
+    insert(rows)
+  }
+
+  /** The rows that were read, if all of them lie in memory. */
+  def inMemory: Option[RankedRows] = Option.when(isFilled && files.isEmpty)(held)
+
+  /** The rows are taken as they lie, and stay in memory up to [[release]]. */
+  def keep(): Unit = {
+    noteUsed()
+    held.whenShort(() => 0L)
+  }
+
   def sorted(rows: Iterator[InternalRow]): Iterator[InternalRow] = new Iterator[InternalRow] {
     // Of the rows that were not given, and perhaps of the one given last; null before the input is read.
     private var merge: StretchMerge = _
@@ -91,7 +110,6 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   }
 
   private def read(rows: Iterator[InternalRow], spillRest: () => Long): StretchMerge = {
-    held.whenShort(() => toFile(held.sorted(), None))
     fill(rows)
     val start = System.nanoTime()
     val inMemory = held.sorted()
@@ -101,7 +119,7 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     new StretchMerge(inMemory ++ inFiles)
   }
 
-  private def fill(rows: Iterator[InternalRow]): Unit = {
+  private def insert(rows: Iterator[InternalRow]): Unit = {
     val reader = SideReader.create(Nil, Seq.fill(3)(rank), output)
     val most = math.min(RankedFile.mostInMemory, RankedRows.MostRows)
     while (rows.hasNext) {

@@ -24,7 +24,7 @@ import org.apache.spark.util.collection.unsafe.sort.RadixSort
   * to come are touched some at a time: nothing depends on one of these reads, and the processor waits for
   * all of them at once.
   */
-final private[side] class RankedRows(memory: TaskMemoryManager)
+final private[spark] class RankedRows(memory: TaskMemoryManager)
     extends MemoryConsumer(memory, memory.pageSizeBytes, memory.getTungstenMemoryMode) {
   import RankedRows._
 
@@ -139,6 +139,43 @@ final private[side] class RankedRows(memory: TaskMemoryManager)
     read
   }
 
+  /** Of a row by its number, in the sequence of insertion: where it lies, and its rank. */
+  def handle(number: Int): Long = pairs.get(2 * number)
+  def rankOf(number: Int): Long = pairs.get(2 * number + 1)
+
+  /** Two rows take each other's number. */
+  def swap(number: Int, other: Int): Unit = {
+    val (at, ranked) = (handle(number), rankOf(number))
+    pairs.set(2 * number, handle(other))
+    pairs.set(2 * number + 1, rankOf(other))
+    pairs.set(2 * other, at)
+    pairs.set(2 * other + 1, ranked)
+  }
+
+  /** Makes `row` the one that lies there. */
+  def point(handle: Long, row: UnsafeRow): Unit = {
+    val base = memory.getPage(handle)
+    val offset = memory.getOffsetInPage(handle)
+    row.pointTo(base, offset + LengthBytes, Platform.getLong(base, offset).toInt)
+  }
+
+  /** Rows are named by their handles from here on, and by no numbers. */
+  def forgetNumbers(): Unit = {
+    if (pairs != null) freeArray(pairs)
+    pairs = null
+  }
+
+  /** Fetches a row that is read soon. */
+  def touch(handle: Long): Unit = touched += firstAndLast(handle)
+
+  private def firstAndLast(handle: Long): Long = {
+    val base = memory.getPage(handle)
+    val offset = memory.getOffsetInPage(handle)
+    val bytes = Platform.getLong(base, offset)
+    // Its last word, too: a row may lie across lines of the cache.
+    bytes + Platform.getLong(base, offset + bytes)
+  }
+
   /** What is left of the stretches that [[sorted]] gave last. */
   def unread: Array[RankedStretch] = read
 
@@ -160,22 +197,13 @@ final private[side] class RankedRows(memory: TaskMemoryManager)
       var next = at
       // Invariant: the rows before `next` are on their way.
       while (next < touchedUntil) {
-        val address = pairs.get(2 * next)
-        val base = memory.getPage(address)
-        val offset = memory.getOffsetInPage(address)
-        val bytes = Platform.getLong(base, offset)
-        // Its last word, too: a row may lie across lines of the cache.
-        sum += bytes + Platform.getLong(base, offset + bytes)
+        sum += firstAndLast(pairs.get(2 * next))
         next += 1
       }
       touched += sum
     }
 
-    override def point(row: UnsafeRow): Unit = {
-      val base = memory.getPage(address)
-      val offset = memory.getOffsetInPage(address)
-      row.pointTo(base, offset + LengthBytes, Platform.getLong(base, offset).toInt)
-    }
+    override def point(row: UnsafeRow): Unit = RankedRows.this.point(address, row)
 
     override def left: Int = until - at
 
@@ -221,7 +249,7 @@ final private[side] class RankedRows(memory: TaskMemoryManager)
   }
 }
 
-private[side] object RankedRows {
+private[spark] object RankedRows {
   private val SmallestPage = 64L * 1024
   private val LargestPage = 4L * 1024 * 1024
   private val ManyPages = 512

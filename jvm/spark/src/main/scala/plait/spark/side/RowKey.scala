@@ -2,6 +2,7 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.array.ByteArrayMethods
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The key of a row as [[HashKeyTable]] looks it up: by `keyValue` if it fits a long
@@ -20,4 +21,13 @@ abstract class RowKey {
     textOffset = text.getBaseOffset
     textBytes = text.numBytes
   }
+
+  final private[side] def isSameText(other: RowKey): Boolean =
+    textBytes == other.textBytes && ByteArrayMethods.arrayEquals(
+      textBase,
+      textOffset,
+      other.textBase,
+      other.textOffset,
+      textBytes.toLong
+    )
 }

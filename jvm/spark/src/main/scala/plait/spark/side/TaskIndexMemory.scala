@@ -38,6 +38,14 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
   /** What the index takes, whether Spark has granted it or not. */
   def size: Long = total
 
+  /** Could so much more be had now, and four pages beside it? */
+  def hasRoomFor(bytes: Long): Boolean = {
+    val wanted = bytes + 4 * memory.pageSizeBytes
+    val granted = acquireMemory(wanted)
+    freeMemory(granted)
+    granted == wanted
+  }
+
   override def add(bytes: Long): Unit = {
     total += bytes
     if (total > most) ask() else if (total < least) giveBack()

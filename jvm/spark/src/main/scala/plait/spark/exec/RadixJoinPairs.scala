@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+
+import plait.join.{DealtRows, Leaving, RadixJoin, Role}
+import plait.spark.side.{JoinedPairs, KeyForm, RankedRows, SideReader}
+import plait.{BySide, Side}
+
+/** Drives a [[RadixJoin]] over rows in memory: reads the reach of each row that is looked up, compares keys, and
+  * evaluates the condition.
+  *
+  * {{{
+  * dead rows that come out alone, then of each bucket:
+  *   a probing row and its partners, or it alone, and so on; then built rows that had none
+  * }}}
+  *
+  * What it gives is valid until the next call.
+  *
+  * @param dead
+  *   rows that can match nothing
+  * @param reader
+  *   of a probing row: its key and reach
+  * @param keyOf
+  *   of a built row: its key
+  * @param release
+  *   gives back what is held, after the last row
+  */
+final class RadixJoinPairs(
+    core: RadixJoin,
+    rows: BySide[RankedRows],
+    dead: BySide[Array[Long]],
+    keys: KeyForm,
+    reader: SideReader,
+    keyOf: SideReader,
+    roles: BySide[Role],
+    fields: BySide[Int],
+    accepts: InternalRow => Boolean,
+    release: () => Unit
+) extends JoinedPairs {
+  private val built = core.built
+  private val probing = built.other
+  private val probingRow = new UnsafeRow(fields(probing))
+  private val builtRow = new UnsafeRow(fields(built))
+  private val pair = new JoinedRow
+  // A match of a side whose rows come out if they have none is no row.
+  private val givesMatches = !roles.left.eq(Role.Missing)
+  // Dead rows that come out were not given from here on.
+  private val firstDead =
+    BySide.make(side =>
+      if (roles(side).leaves eq Leaving.Aloud) dead(side) else Array.emptyLongArray
+    )
+  private var deadGiven = 0
+  private var isMatching = false
+  private var found = 0L
+  private var rowsGiven = 0L
+
+  /** Matches found, all by probing the built side. */
+  def pairs: Long = found
+  def rowsOut: Long = rowsGiven
+
+  override def advance(): Boolean = {
+    val isFound = find()
+    if (isFound) rowsGiven += 1 else release()
+    isFound
+  }
+
+  private def find(): Boolean =
+    if (isMatching && nextMatch()) true
+    else if (nextDead()) true
+    else {
+      var step: RadixJoin.Step = null
+      var isFound = false
+      // Invariant: all that came of the steps before the last was given.
+      while (!isFound && !(step eq RadixJoin.Over)) {
+        step = core.step()
+        if (step eq RadixJoin.Probes) isFound = probe()
+        else if (step eq RadixJoin.Leaves) {
+          rows(built).point(core.leaver, builtRow)
+          setAlone(built, builtRow)
+          isFound = true
+        }
+      }
+      isFound
+    }
+
+  private def nextDead(): Boolean = {
+    val ofLeft = firstDead.left.length
+    val isFound = deadGiven < ofLeft + firstDead.right.length
+    if (isFound) {
+      val side = if (deadGiven < ofLeft) Side.Left else Side.Right
+      val number = if (deadGiven < ofLeft) deadGiven else deadGiven - ofLeft
+      val row = if (side eq built) builtRow else probingRow
+      rows(side).point(firstDead(side)(number), row)
+      setAlone(side, row)
+      deadGiven += 1
+    }
+    isFound
+  }
+
+  private def probe(): Boolean = {
+    rows(probing).point(core.probing, probingRow)
+    if (core.hasCandidates) {
+      reader.read(probingRow)
+      if (reader.reaches) {
+        core.look(reader.low, reader.high)
+        return nextMatch()
+      }
+    }
+    alone()
+  }
+
+  private def alone(): Boolean = {
+    isMatching = false
+    val isFound = core.leavesAtOnce
+    if (isFound) setAlone(probing, probingRow)
+    isFound
+  }
+
+  /** The next match of the probing row, or it alone. */
+  private def nextMatch(): Boolean = {
+    isMatching = true
+    // Invariant: the matches of the probing row before the candidate have been given.
+    while (core.nextCandidate()) {
+      rows(built).point(core.candidate, builtRow)
+      if (isMatch) {
+        found += 1
+        core.accept()
+        if (givesMatches) {
+          if (built eq Side.Left) set(builtRow, probingRow) else set(probingRow, builtRow)
+          return true
+        }
+      }
+    }
+    alone()
+  }
+
+  private def isMatch: Boolean = {
+    keyOf.read(builtRow)
+    keys.isSame(reader, keyOf) && {
+      if (built eq Side.Left) pair(builtRow, probingRow) else pair(probingRow, builtRow)
+      accepts(pair)
+    }
+  }
+}
+
+object RadixJoinPairs {
+
+  /** Fetches the rows of a bucket. */
+  final class Fetch(rows: BySide[RankedRows]) extends RadixJoin.Touch {
+    override def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit = {
+      val held = rows(side)
+      var place = from
+      // Invariant: the rows before `place` are on their way.
+      while (place < until) {
+        held.touch(of.handle(place))
+        place += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.TaskContext
+import org.apache.spark.memory.TaskMemoryManager
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
+import org.apache.spark.util.CollectionAccumulator
+
+import plait.join._
+import plait.spark.RadixJoinChoice
+import plait.spark.side._
+import plait.{BySide, Side}
+
+/** What one task of a join does: builds readers, buffers and core, and counts when it ends.
+  *
+  * {{{
+  * both sides would be sorted here, all rows in memory, few of them to a key       by bucket: RadixJoin
+  * else                                                                            by rank: JoinCore
+  * }}}
+  *
+  * How many rows a key has is guessed from a sample, once both sides are read.
+  *
+  * @param radix
+  *   whether joins are made bucket by bucket
+  */
+final class SymmetricHashJoinTask(
+    joinType: JoinType,
+    sides: BySide[SidePlan],
+    rankless: BySide[Rankless],
+    condition: Option[Expression],
+    radix: RadixJoinChoice,
+    metrics: Map[String, SQLMetric],
+    trace: Option[CollectionAccumulator[TracePoint]]
+) extends Serializable {
+
+  def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
+    val run = new SymmetricHashJoinTask.Run(TaskContext.get())
+    val sorts = sides.map { side =>
+      Option.when(side.isSortedHere)(new RankSort(side.ranks.head, side.output, metrics))
+    }
+    run.ending.is(() => release(run, sorts))
+    def byRank = joinByRank(
+      BySide.make(side => sorts(side).fold(inputs(side))(_.sorted(inputs(side)))),
+      sorts,
+      run
+    )
+    if (!mayBeRadix) byRank
+    else
+      new LaterPairs(() => {
+        for (side <- Side.both) sorts(side).get.fill(inputs(side))
+        byBucket(sorts.map(_.get), run).getOrElse(byRank)
+      })
+  }
+
+  private def mayBeRadix: Boolean =
+    radix != RadixJoinChoice.Never && trace.isEmpty && sides.left.keys.nonEmpty &&
+      Side.both.forall(sides(_).isSortedHere)
+
+  private def release(run: SymmetricHashJoinTask.Run, sorts: BySide[Option[RankSort]]): Unit = {
+    for (side <- Side.both) sorts(side).foreach(_.release())
+    run.index.clear()
+  }
+
+  private def joinByRank(
+      inputs: BySide[Iterator[InternalRow]],
+      sorts: BySide[Option[RankSort]],
+      run: SymmetricHashJoinTask.Run
+  ): JoinedPairs = {
+    val keys = HashKeyTable.of(KeyForm.of(sides.left.keys), run.index)
+    val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
+    val stores = sides.map(s => new PagedRowStore(run.memory, s.output.size, target))
+    val buffers =
+      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side), run.index))
+    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
+    val pairs = new SymmetricHashJoinPairs(
+      inputs,
+      sides.map(s => SideReader.create(s.keys, s.ranks, s.output)),
+      core,
+      roles,
+      accepts(run.context),
+      trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(run.context.partitionId(), _)),
+      () => run.ending.run()
+    )
+    run.ending.is { () =>
+      count(core, pairs)
+      for (side <- Side.both) stores(side).clear()
+      release(run, sorts)
+    }
+    pairs
+  }
+
+  /** None where another way is better, or there is no room. */
+  private def byBucket(
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  ): Option[JoinedPairs] =
+    for {
+      left <- sorts.left.inMemory
+      right <- sorts.right.inMemory
+      dealt = BySide(left, right).map(_.count.toLong)
+      rows = dealt.left + dealt.right
+      if radix == RadixJoinChoice.Always || rows >= SymmetricHashJoinTask.EnoughRows
+      sources = toDeal(BySide(left, right))
+      if radix == RadixJoinChoice.Always ||
+        RowsToDeal.pairs(sources.left, sources.right) <= SymmetricHashJoinTask.FewPairs * rows
+      _ = Side.both.foreach(sorts(_).keep())
+      if run.index.hasRoomFor(rows * RowsToDeal.BytesPerRow)
+    } yield joinByBucket(sources, sorts, run)
+
+  private def keyForm(side: Side) = KeyForm.inMemory(sides(side).keys)
+  private def roles = JoinOutput.roles(joinType).get
+
+  private def toDeal(rows: BySide[RankedRows]): BySide[RowsToDeal] = {
+    val table = HashKeyTable.of(keyForm(Side.Left))
+    BySide.make { side =>
+      val plan = sides(side)
+      val reader = SideReader.create(keyForm(side), Seq.fill(3)(plan.ranks.head), plan.output)
+      new RowsToDeal(rows(side), reader, table, plan.output.size)
+    }
+  }
+
+  private def joinByBucket(
+      sources: BySide[RowsToDeal],
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  ): JoinedPairs = {
+    val start = System.nanoTime()
+    val in = sources.map(_.rows.count.toLong)
+    run.index.add((in.left + in.right) * RowsToDeal.BytesPerRow)
+    val dead = sources.map(_.readAll())
+    val bits = DealtRows.bitsFor(in.left + in.right)
+    val dealt = sources.map(DealtRows.of(_, bits))
+    // What probes is read in any case, and has its reach computed.
+    val built = if (in.left > in.right) Side.Left else Side.Right
+    val rows = sources.map(_.rows)
+    for (side <- Side.both) rows(side).forgetNumbers()
+    metrics(JoinMetrics.SortTime) += (System.nanoTime() - start) / 1000000
+    val core =
+      new RadixJoin(dealt, built, roles, rankless(built), new RadixJoinPairs.Fetch(rows))
+    val (builtPlan, probing) = (sides(built), sides(built.other))
+    val pairs = new RadixJoinPairs(
+      core,
+      rows,
+      dead,
+      keyForm(built),
+      SideReader.create(keyForm(built.other), probing.ranks, probing.output),
+      SideReader.create(keyForm(built), Seq.fill(3)(Literal(0L)), builtPlan.output),
+      roles,
+      sides.map(_.output.size),
+      accepts(run.context),
+      () => run.ending.run()
+    )
+    run.ending.is { () =>
+      count(in, dead, built, pairs)
+      release(run, sorts.map(Some(_)))
+    }
+    pairs
+  }
+
+  /** A row may meet many that the condition rejects, and nothing else asks meanwhile whether the task was killed. */
+  private def accepts(context: TaskContext): InternalRow => Boolean =
+    condition.fold[InternalRow => Boolean](_ => true) { condition =>
+      val holds =
+        CompiledCondition.of(
+          condition,
+          sides.left.output ++ sides.right.output,
+          context.partitionId()
+        )
+      var asked = 0
+      pair => {
+        asked += 1
+        if ((asked & SymmetricHashJoinTask.Unasked) == 0) TaskEnd.throwIfKilled(context)
+        holds(pair)
+      }
+    }
+
+  private def count(
+      core: JoinCore[SideReader, KeyGroup, UnsafeRow],
+      pairs: SymmetricHashJoinPairs
+  ): Unit = {
+    for (side <- Side.both) {
+      val counts = core.counts(side)
+      metrics(JoinMetrics.rowsIn(side)) += counts.in
+      metrics(JoinMetrics.rowsPruned(side)) += counts.pruned
+      metrics(JoinMetrics.pairsByProbing(side)) += pairs.pairsByProbing(side)
+      JoinMetrics.note(metrics(JoinMetrics.peakBuffered(side)), counts.peak)
+    }
+    metrics(JoinMetrics.OutputRows) += pairs.rowsOut
+    JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
+  }
+
+  /** All rows that are dealt are held at once. */
+  private def count(
+      in: BySide[Long],
+      dead: BySide[Array[Long]],
+      built: Side,
+      pairs: RadixJoinPairs
+  ): Unit = {
+    val held = BySide.make(side => in(side) - dead(side).length)
+    for (side <- Side.both) {
+      metrics(JoinMetrics.rowsIn(side)) += in(side)
+      metrics(JoinMetrics.rowsPruned(side)) += dead(side).length
+      JoinMetrics.note(metrics(JoinMetrics.peakBuffered(side)), held(side))
+    }
+    metrics(JoinMetrics.pairsByProbing(built)) += pairs.pairs
+    metrics(JoinMetrics.RowsInBuckets) += held.left + held.right
+    metrics(JoinMetrics.OutputRows) += pairs.rowsOut
+    JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), held.left + held.right)
+  }
+}
+
+object SymmetricHashJoinTask {
+
+  /** All bits of how often a condition is asked before the task is. */
+  final private val Unasked = 1023
+
+  /** Of fewer rows the one way is as quick as the other, and a join by rank holds fewer. */
+  private val EnoughRows = 1 << 15
+
+  /** So many pairs of equal keys to a row are compared in the time that sorting takes. */
+  private val FewPairs = 8.0
+
+  /** What a join of a task has, whichever way it goes. */
+  final private class Run(val context: TaskContext) {
+    val ending: JoinEnding = JoinEnding.of(context)
+    val memory: TaskMemoryManager = TaskMemory.of(context)
+    val index = new TaskIndexMemory(memory)
+  }
+}
+
+/** Pairs that are decided upon when the first is asked for. */
+final private class LaterPairs(decide: () => JoinedPairs) extends JoinedPairs {
+  private var pairs: JoinedPairs = _
+
+  override def advance(): Boolean = {
+    if (pairs == null) pairs = decide()
+    val isFound = pairs.advance()
+    if (isFound) set(pairs.left, pairs.right)
+    isFound
+  }
+}

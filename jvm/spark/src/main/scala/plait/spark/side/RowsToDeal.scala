@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import plait.join.{DealtRows, SampledPairs}
+
+/** The rows of one side as they lie in memory, with the hashes of their keys, to be dealt to buckets.
+  *
+  * {{{
+  * rows   (k 7, s 1) (k NULL, s 2) (k 9, s 3)      alive   (k 7, s 1) (k 9, s 3)      dead   (k NULL, s 2)
+  * }}}
+  *
+  * Conventions:
+  *   1. A row is dead that has no key, or no rank where such rows match nothing.
+  *   2. They are read one after the other where they lie, which the processor sees coming.
+  *
+  * @param reader
+  *   of key and rank; ends of a reach are not asked for
+  */
+final private[spark] class RowsToDeal(
+    val rows: RankedRows,
+    reader: SideReader,
+    keys: HashKeyTable,
+    fields: Int
+) extends DealtRows.Source {
+  private val row = new UnsafeRow(fields)
+  private var hashes = Array.emptyIntArray
+  private var alive = 0
+
+  override def count: Int = alive
+  override def hash(number: Int): Int = hashes(number)
+  override def rank(number: Int): Long = rows.rankOf(number)
+  override def handle(number: Int): Long = rows.handle(number)
+
+  /** The hashes of some rows, evenly spread, those of dead ones left out. */
+  def sample(): Array[Int] = {
+    val every = math.max(1, rows.count / RowsToDeal.MostSampled)
+    (0 until rows.count by every).iterator.filter(isAlive).map(_ => keys.hash(reader)).toArray
+  }
+
+  private def isAlive(number: Int): Boolean = {
+    rows.point(rows.handle(number), row)
+    reader.read(row)
+    reader.reaches
+  }
+
+  /** Reads them all.
+    * @return the handles of dead rows
+    */
+  def readAll(): Array[Long] = {
+    hashes = new Array[Int](rows.count)
+    var end = rows.count
+    // Invariant: the rows before `alive` have hashes, those from `end` on are dead.
+    while (alive < end)
+      if (isAlive(alive)) {
+        hashes(alive) = keys.hash(reader)
+        alive += 1
+      } else {
+        end -= 1
+        rows.swap(alive, end)
+      }
+    Array.tabulate(rows.count - end)(n => rows.handle(end + n))
+  }
+}
+
+private[spark] object RowsToDeal {
+
+  /** What a row takes of the heap until all are dealt: its hash beside what it takes then. */
+  val BytesPerRow: Int = 4 + DealtRows.BytesPerRow
+
+  /** About so many rows a side are looked at. */
+  private val MostSampled = 8192
+
+  /** How many pairs of rows of equal keys there are, guessed. */
+  def pairs(left: RowsToDeal, right: RowsToDeal): Double =
+    SampledPairs.guess(
+      left.sample(),
+      left.rows.count.toLong,
+      right.sample(),
+      right.rows.count.toLong
+    )
+}

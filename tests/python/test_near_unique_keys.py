@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples: rows of which few share a key are joined by bucket; the oracle is Spark's own join.
+
+20,000 rows a side, shuffled, of as many keys or of twenty. Every 50th key and every 70th time is
+NULL, every 30th row comes twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.python.queries import answer, rows_of_spark, settings
+
+import plait
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROWS = 20_000
+ON = "l.k = r.k AND r.t BETWEEN l.t - 4000 AND l.t + 4000"
+EXISTS = f"EXISTS (SELECT 1 FROM r WHERE {ON})"
+ALL = {
+    "inner": f"SELECT l.id, r.id, l.name, r.name FROM l JOIN r ON {ON}",
+    "left": f"SELECT l.id, r.id, l.name, r.name FROM l LEFT JOIN r ON {ON}",
+    "right": f"SELECT l.id, r.id, l.name, r.name FROM l RIGHT JOIN r ON {ON}",
+    "full": f"SELECT l.id, r.id, l.name, r.name FROM l FULL JOIN r ON {ON}",
+    "semi": f"SELECT l.id, l.name FROM l LEFT SEMI JOIN r ON {ON}",
+    "anti": f"SELECT l.id, l.name FROM l LEFT ANTI JOIN r ON {ON}",
+    "existence": f"SELECT l.id, l.name FROM l WHERE {EXISTS} OR l.id % 3 = 0",
+}
+INNER = ALL["inner"]
+
+
+def make_tables(spark: SparkSession, keys: int, right_rows: int = ROWS) -> None:
+    for name, rows, factor in (("l", ROWS, 7919), ("r", right_rows, 6007)):
+        spark.range(0, rows, 1, 2).selectExpr(
+            "explode(IF(id % 30 = 4, array(id, id), array(id))) AS id",
+        ).selectExpr(
+            "id",
+            f"IF(id % 50 = 7, NULL, id * {factor} % {keys}) AS k",
+            f"IF(id % 70 = 9, NULL, id * 104729 % {ROWS}) AS t",
+            "repeat('x', CAST(id % 40 AS INT)) AS name",
+        ).createOrReplaceTempView(name)
+
+
+@pytest.fixture(autouse=True)
+def shuffling(spark: SparkSession) -> Iterator[None]:
+    one_task = {"spark.sql.shuffle.partitions": 1, "spark.sql.autoBroadcastJoinThreshold": -1}
+    with settings(spark, one_task):
+        yield
+
+
+def in_buckets(spark: SparkSession, query: str) -> int:
+    """Run a query, compare it with Spark's rows, and tell how many rows were joined by bucket."""
+    df = spark.sql(query)
+    assert answer(df) == rows_of_spark(spark, query)
+    return plait.counters(df)[0].metrics["rowsInBuckets"]
+
+
+@pytest.mark.parametrize("join_type", ALL)
+def test_near_unique_keys_are_joined_by_bucket_in_every_type(
+    spark: SparkSession, join_type: str
+) -> None:
+    make_tables(spark, keys=ROWS)
+    assert in_buckets(spark, ALL[join_type]) > 1.9 * ROWS
+
+
+@pytest.mark.parametrize("join_type", ALL)
+def test_either_side_may_have_fewer_rows(spark: SparkSession, join_type: str) -> None:
+    make_tables(spark, keys=ROWS, right_rows=ROWS - 3000)
+    assert in_buckets(spark, ALL[join_type]) > 1.7 * ROWS
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["CAST({0}.k AS STRING)", "struct({0}.k, {0}.k % 7)", "CAST({0}.k AS DECIMAL(30, 2))"],
+    ids=["a text", "a struct", "a decimal"],
+)
+def test_keys_of_other_types_are_compared_not_only_hashed(spark: SparkSession, key: str) -> None:
+    make_tables(spark, keys=ROWS)
+    query = ALL["full"].replace("l.k = r.k", f"{key.format('l')} = {key.format('r')}")
+    assert in_buckets(spark, query) > 1.9 * ROWS
+
+
+def test_null_safe_keys_meet_by_bucket_too(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS)
+    assert in_buckets(spark, INNER.replace("l.k = r.k", "l.k <=> r.k")) > 1.9 * ROWS
+
+
+def test_a_time_that_is_null_and_may_match_is_found_by_bucket(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS)
+    query = ALL["full"].replace(ON, "l.k = r.k AND (r.t BETWEEN l.t - 9 AND l.t OR r.t IS NULL)")
+    with settings(spark, {"spark.plait.join.radix": "always"}):
+        assert in_buckets(spark, query) > 1.9 * ROWS
+
+
+def test_keys_with_many_rows_are_sorted_by_order(spark: SparkSession) -> None:
+    make_tables(spark, keys=20)
+    query = f"SELECT l.id, r.id FROM l JOIN r ON {ON.replace('4000', '3')}"
+    assert in_buckets(spark, query) == 0
+
+
+def test_few_rows_are_sorted_unless_all_are_to_go_by_bucket(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS, right_rows=100)
+    assert in_buckets(spark, INNER) == 0
+    with settings(spark, {"spark.plait.join.radix": "always"}):
+        assert in_buckets(spark, INNER) > 0
+
+
+def test_never_is_never(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS)
+    with settings(spark, {"spark.plait.join.radix": "never"}):
+        assert in_buckets(spark, INNER) == 0
+
+
+def test_rows_held_are_told_as_they_are(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS)
+    df = spark.sql(INNER)
+    rows = answer(df).total()
+    found = plait.counters(df)[0].metrics
+    assert found["numOutputRows"] == rows
+    assert found["pairsByProbingLeft"] + found["pairsByProbingRight"] == rows
+    assert found["leftRowsIn"] == found["leftPeakBuffered"] + found["leftRowsPruned"]
+    assert found["peakBuffered"] == found["rowsInBuckets"]
+
+
+def test_a_limit_above_ends_it(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS)
+    assert len(spark.sql(f"{INNER} LIMIT 5").collect()) == 5
+
+
+def test_another_word_is_refused_with_those_that_exist(spark: SparkSession) -> None:
+    make_tables(spark, keys=ROWS)
+    with (
+        settings(spark, {"spark.plait.join.radix": "perhaps"}),
+        pytest.raises(Exception, match="'perhaps', but must be one of auto, always, never"),
+    ):
+        spark.sql(INNER).collect()
