@@ -88,10 +88,19 @@ final class SolvedReach(
     likely.nonEmpty && likely.forall { case (_, reached) => isEnded(reached, direction) }
 
   /** Does that end depend on the row? One that does not comes from what is known of the other side
-    * alone: `l.x < r.y` where `r.y * 4` fits its type.
+    * alone: `l.x < r.y` where `r.y * 4` fits its type. Nor does one that but one of the likely rows moves:
+    * `l.x <> r.y` where `r.y` is at least 1 moves it for the row of 1.
     */
-  def follows(direction: Direction): Boolean = ends(direction) &&
-    likely.map { case (_, reached) => farEnd(reached, direction) }.distinct.size > 1
+  def follows(direction: Direction): Boolean = ends(direction) && {
+    val found = likely.map { case (_, reached) => farEnd(reached, direction) }
+    found.distinct.size > 1 && found.count(_ != endForAny(direction)) > 1
+  }
+
+  /** Up to where any row may reach. */
+  private def endForAny(direction: Direction): Bound[Rational] =
+    possible(own.map(term => Possible.in(term.domain.everything)))
+      .map(farEnd(_, direction))
+      .getOrElse(Bound.Unbounded)
 
   /** How that end moves along an order of the row's own side, by the same guess: see
     * [[OrderChoice]], whose points these are. The row's other columns stay as they are.

@@ -112,6 +112,22 @@ class SolvedChoiceSuite extends FunSuite {
     assert(!reach.follows(Direction.Ascending))
   }
 
+  test("l.x <> r.x, r.x in [1, 900]: the row of 1 alone moves an end, so none follows") {
+    val (x, u) =
+      (Variable("l.x", Side.Left, Domain.Long), Variable("r.x", Side.Right, Domain.Long))
+    def known(condition: Term) = Seq(
+      Call(Compared(Comparison.AtLeast), u, Constant(1)),
+      Call(Compared(Comparison.AtMost), u, Constant(900))
+    ).foldLeft(condition)(Call(Logic.And, _, _))
+    def reach(condition: Term) =
+      new SolvedReach(known(condition), Side.Left, u, IndexedSeq(x))
+    val unequal = reach(Call(Logic.Not, Call(Compared(Comparison.Equal), x, u)))
+    for (direction <- Seq(Direction.Ascending, Direction.Descending))
+      assert(!unequal.follows(direction), direction.toString)
+    assert(reach(Call(Compared(Comparison.AtMost), u, x)).follows(Direction.Ascending))
+    assert(reach(Call(Compared(Comparison.AtLeast), u, x)).follows(Direction.Descending))
+  }
+
   test("an end that another column moves has the points of one in no particular sequence") {
     val (t, x) =
       (Variable("l.t", Side.Left, Domain.Long), Variable("l.x", Side.Left, Domain.Long))

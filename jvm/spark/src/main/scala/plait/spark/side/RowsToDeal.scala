@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
+import java.util.SplittableRandom
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{DealtRows, SampledPairs}
@@ -33,10 +35,16 @@ final private[spark] class RowsToDeal(
   override def rank(number: Int): Long = rows.rankOf(number)
   override def handle(number: Int): Long = rows.handle(number)
 
-  /** The hashes of some rows, evenly spread, those of dead ones left out. */
-  def sample(): Array[Int] = {
+  /** The hashes of some rows, those of dead ones left out: one by chance of each so many, for tables that were
+    * written side by side have a key at the same places.
+    */
+  def sample(chance: SplittableRandom): Array[Int] = {
     val every = math.max(1, rows.count / RowsToDeal.MostSampled)
-    (0 until rows.count by every).iterator.filter(isAlive).map(_ => keys.hash(reader)).toArray
+    (0 until rows.count by every).iterator
+      .map(from => from + chance.nextInt(math.min(every, rows.count - from)))
+      .filter(isAlive)
+      .map(_ => keys.hash(reader))
+      .toArray
   }
 
   private def isAlive(number: Int): Boolean = {
@@ -73,11 +81,14 @@ private[spark] object RowsToDeal {
   private val MostSampled = 8192
 
   /** How many pairs of rows of equal keys there are, guessed. */
-  def pairs(left: RowsToDeal, right: RowsToDeal): Double =
+  def pairs(left: RowsToDeal, right: RowsToDeal): Double = {
+    // The same in each run: a task that runs again does what it did.
+    val chance = new SplittableRandom(left.rows.count)
     SampledPairs.guess(
-      left.sample(),
+      left.sample(chance),
       left.rows.count.toLong,
-      right.sample(),
+      right.sample(chance),
       right.rows.count.toLong
     )
+  }
 }
