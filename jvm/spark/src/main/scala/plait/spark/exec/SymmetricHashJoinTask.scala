@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.InternalRow
@@ -138,7 +140,7 @@ final class SymmetricHashJoinTask(
     val built = if (in.left > in.right) Side.Left else Side.Right
     val rows = sources.map(_.rows)
     for (side <- Side.both) rows(side).forgetNumbers()
-    metrics(JoinMetrics.SortTime) += (System.nanoTime() - start) / 1000000
+    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
     val core =
       new RadixJoin(dealt, built, roles, rankless(built), new RadixJoinPairs.Fetch(rows))
     val (builtPlan, probing) = (sides(built), sides(built.other))

@@ -187,8 +187,8 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
 
     private def load(): Unit = {
       if (at == touchedUntil) touch()
-      address = pairs.get(2 * at)
-      rank = pairs.get(2 * at + 1)
+      address = handle(at)
+      rank = rankOf(at)
     }
 
     private def touch(): Unit = {
@@ -197,7 +197,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
       var next = at
       // Invariant: the rows before `next` are on their way.
       while (next < touchedUntil) {
-        sum += firstAndLast(pairs.get(2 * next))
+        sum += firstAndLast(handle(next))
         next += 1
       }
       touched += sum
