@@ -42,8 +42,10 @@ SHORT_HISTORY = {
 
 # Compiled code and caches of Spark's: they have an end.
 SPARE_BYTES = 24 << 20
-# Threads of Spark's that live on know the session in which they were made.
-SPARE_SESSIONS = 2
+# Threads that live on know a session: those of Spark's pools the one in which they were made, those
+# of Py4J's connections the one that they served last. Two or three of them were seen, minutes after
+# the last client; what forgets no session leaves one for each client, which are dozens.
+SPARE_SESSIONS = 8
 
 
 @dataclass(frozen=True)
