@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
+import plait.BySide
+
 /** What becomes of the rows of one side. A join type is a pair of roles:
   *
   * {{{
@@ -39,6 +41,10 @@ object Matching {
 }
 
 object Role {
+
+  /** Is a match a row of the result? Not where a row comes out for having none. */
+  def givesMatches(roles: BySide[Role]): Boolean =
+    !roles.left.eq(Missing) && !roles.right.eq(Missing)
 
   /** Comes out in pairs. */
   case object Paired extends Role(Leaving.Silently, Matching.Stays)

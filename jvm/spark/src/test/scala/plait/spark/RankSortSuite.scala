@@ -86,6 +86,38 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
       .head
   }
 
+  test("rows that are kept stay in memory when it is short, and go to a file once they are let go") {
+    val metrics = JoinMetrics.create(spark.sparkContext)
+    val spilled = metrics(JoinMetrics.SpillSize)
+    val column = AttributeReference("rank", LongType)()
+    val (kept, gone, found) = spark.sparkContext
+      .parallelize(Seq(1), 1)
+      .map { _ =>
+        val memory = TaskMemory.of(TaskContext.get())
+        val other = new MemoryConsumer(memory, memory.getTungstenMemoryMode) {
+          override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
+        }
+        def bytesWrittenForOthers(): Long = {
+          val before = spilled.value
+          memory.releaseExecutionMemory(other.acquireMemory(1L << 50), other)
+          spilled.value - before
+        }
+        val made = new RankSortSuite.OneLong
+        val sort = new RankSort(column, Seq(column), metrics)
+        sort.fill(Iterator.tabulate(RankSortSuite.Count)(n => made.of(-n.toLong)))
+        sort.keep()
+        val kept = bytesWrittenForOthers()
+        sort.letGo()
+        val gone = bytesWrittenForOthers()
+        (kept, gone, sort.sorted(Iterator.empty).map(_.getLong(0)).toSeq)
+      }
+      .collect()
+      .head
+    assertEquals(kept, 0L)
+    assert(gone > 0)
+    assertEquals(found, Seq.tabulate(Count)(n => n + 1L - Count))
+  }
+
   private val sequences = Seq[(String, Int => Long)](
     "in one stretch" -> (_.toLong),
     "in three stretches side by side" -> (n => (n % 7000).toLong),

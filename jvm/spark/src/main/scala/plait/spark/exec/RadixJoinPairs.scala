@@ -45,7 +45,7 @@ final class RadixJoinPairs(
   private val builtRow = new UnsafeRow(fields(built))
   private val pair = new JoinedRow
   // A match of a side whose rows come out if they have none is no row.
-  private val givesMatches = !roles.left.eq(Role.Missing)
+  private val givesMatches = Role.givesMatches(roles)
   // Dead rows that come out were not given from here on.
   private val firstDead =
     BySide.make(side =>

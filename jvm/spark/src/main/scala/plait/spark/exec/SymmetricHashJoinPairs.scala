@@ -38,7 +38,7 @@ final class SymmetricHashJoinPairs(
 ) extends JoinedPairs {
   private val pair = new JoinedRow
   // A match of a side whose rows come out if they have none is no row.
-  private val givesMatches = !roles.left.eq(Role.Missing)
+  private val givesMatches = Role.givesMatches(roles)
   private var phase = SymmetricHashJoinPairs.Reading
   private var hasArrival = false
   private var arrived: Side = Side.Left

@@ -109,9 +109,20 @@ final class SymmetricHashJoinTask(
       sources = toDeal(BySide(left, right))
       if radix == RadixJoinChoice.Always ||
         RowsToDeal.pairs(sources.left, sources.right) <= SymmetricHashJoinTask.FewPairs * rows
-      _ = Side.both.foreach(sorts(_).keep())
-      if run.index.hasRoomFor(rows * RowsToDeal.BytesPerRow)
+      if hasRoom(sorts, rows * RowsToDeal.BytesPerRow, run)
     } yield joinByBucket(sources, sorts, run)
+
+  /** Room is not made by writing the rows that it is for. */
+  private def hasRoom(
+      sorts: BySide[RankSort],
+      bytes: Long,
+      run: SymmetricHashJoinTask.Run
+  ): Boolean = {
+    Side.both.foreach(sorts(_).keep())
+    val isThere = run.index.hasRoomFor(bytes)
+    if (!isThere) Side.both.foreach(sorts(_).letGo())
+    isThere
+  }
 
   private def keyForm(side: Side) = KeyForm.inMemory(sides(side).keys)
   private def roles = JoinOutput.roles(joinType).get

@@ -12,7 +12,7 @@ import plait.{BySide, Side}
 abstract class AsOfPairs(roles: BySide[Role], release: () => Unit) extends JoinedPairs {
   final protected val leftAloud: Boolean = roles.left.leaves eq Leaving.Aloud
   final protected val rightAloud: Boolean = roles.right.leaves eq Leaving.Aloud
-  final protected val givesMatches: Boolean = !roles.left.eq(Role.Missing)
+  final protected val givesMatches: Boolean = Role.givesMatches(roles)
   private var rows = 0L
   private var isOver = false
 

@@ -49,18 +49,21 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   /** Reads all of the input, before it is asked for in its order or taken as it lies. */
   def fill(rows: Iterator[InternalRow]): Unit = if (!isFilled) {
     isFilled = true
-    held.whenShort(() => toFile(held.sorted(), None))
+    letGo()
     insert(rows)
   }
 
   /** The rows that were read, if all of them lie in memory. */
   def inMemory: Option[RankedRows] = Option.when(isFilled && files.isEmpty)(held)
 
-  /** The rows are taken as they lie, and stay in memory up to [[release]]. */
+  /** The rows are taken as they lie, and stay in memory up to [[release]] or [[letGo]]. */
   def keep(): Unit = {
     noteUsed()
     held.whenShort(() => 0L)
   }
+
+  /** The rows may go to a file when memory is short: at first, and after they were kept in vain. */
+  def letGo(): Unit = held.whenShort(() => toFile(held.sorted(), None))
 
   def sorted(rows: Iterator[InternalRow]): Iterator[InternalRow] = new Iterator[InternalRow] {
     // Of the rows that were not given, and perhaps of the one given last; null before the input is read.

@@ -33,7 +33,7 @@ final class StreamJoinIterator(
     extends Iterator[InternalRow] {
   private val pair = new JoinedRow
   // A match of a side whose rows come out if they have none is no row.
-  private val givesMatches = !roles.left.eq(Role.Missing)
+  private val givesMatches = Role.givesMatches(roles)
   private var hasRead = false
   private var isOver = false
   private var found: InternalRow = _
