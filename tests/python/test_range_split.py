@@ -58,6 +58,10 @@ def test_points_in_ranges_give_the_rows_of_spark(
         "SELECT count(*) FROM points p LEFT JOIN ranges r ON p.x - r.lo BETWEEN -3 AND 3",
         f"SELECT a.x, count(*) FROM points a JOIN "
         f"(SELECT p.id FROM points p JOIN ranges r ON {IN_RANGE}) b ON a.id = b.id GROUP BY a.x",
+        f"SELECT a.id, b.id FROM ranges a LEFT JOIN ranges b ON {OVERLAP}",
+        f"SELECT a.id, b.id FROM ranges a RIGHT JOIN ranges b ON {OVERLAP}",
+        f"SELECT a.id FROM ranges a LEFT SEMI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
+        f"SELECT a.id FROM ranges a LEFT ANTI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
         f"SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
         f"(SELECT 1 FROM ranges r WHERE {IN_RANGE})",
         f"SELECT p.id FROM points p WHERE p.id < 10 OR NOT EXISTS "
@@ -101,11 +105,10 @@ def test_no_cuts_are_found_in_an_empty_side(spark: SparkSession) -> None:
     "query",
     [
         f"SELECT p.id, r.id FROM points p FULL JOIN ranges r ON {IN_RANGE}",
-        f"SELECT a.id, b.id FROM ranges a LEFT JOIN ranges b ON {OVERLAP}",
-        f"SELECT a.id, b.id FROM ranges a RIGHT JOIN ranges b ON {OVERLAP}",
         f"SELECT a.id, b.id FROM ranges a FULL JOIN ranges b ON {OVERLAP}",
-        f"SELECT a.id FROM ranges a LEFT SEMI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
-        f"SELECT a.id FROM ranges a LEFT ANTI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
+        # Until where a row reaches is a number of one type, from where on one of another.
+        "SELECT r.id, p.id FROM ranges r LEFT JOIN points p "
+        "ON p.x >= r.lo AND p.x + 0.25D <= r.middle",
     ],
 )
 @pytest.mark.parametrize("adaptive", [True, False])

@@ -172,12 +172,32 @@ object WhyNot {
         why.code
       )
 
-  /** Of a join that is pruned there, for all that. */
-  final case class NotInRanges(joinType: String)
+  /** Of a join that is pruned there, for all that.
+    * @param why
+    *   if it might have been cut
+    */
+  final case class NotInRanges(joinType: String, why: Option[WhyNot])
       extends WhyNot(
         "NOT_IN_RANGES",
-        s"the condition of this $joinType join has no equality between the sides and was not cut into ranges",
-        joinType
+        s"the condition of this $joinType join has no equality between the sides and was not cut into ranges" +
+          why.fold("")(w => s": ${w.sentence}"),
+        joinType +: why.map(_.code).toSeq: _*
+      )
+
+  /** How far the rows of each range reach is found in a first reading, and must be true of the second. */
+  final case class RowsMayDiffer(side: Side, part: String)
+      extends WhyNot(
+        "ROWS_MAY_DIFFER",
+        s"its ${side.name} side would be read twice, and with $part the second time might give other rows",
+        side.name,
+        part
+      )
+
+  final case class RangesBelow(side: Side)
+      extends WhyNot(
+        "RANGES_BELOW",
+        s"its ${side.name} side would be read twice, and holds a join in ranges itself",
+        side.name
       )
 
   final case class FewPairs(pairs: Long)

@@ -54,7 +54,7 @@ object PartitionedPlan {
       whys = Side.both.flatMap(pruning.text(_).whyNot)
       _ <- whys.headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
     } yield {
-      val why = s"in one task: ${WhyNot.NotInRanges(join.typeName)}"
+      val why = s"in one task: ${WhyNot.NotInRanges(join.typeName, RangeSplit.whyNot(join))}"
       node(join, pruning.copy(text = pruning.text.map(_.and(why))), children)
     }
 

@@ -23,11 +23,11 @@ object RangeCuts {
   /** A side, the rank of its rows, and how many they are, if that is known. */
   final case class Ranked(side: LogicalPlan, rank: Expression, rows: Option[BigInt])
 
-  def of(side: LogicalPlan, rank: Expression, ranges: Int, rows: Option[BigInt]): Expression =
+  def of(side: LogicalPlan, rank: Expression, ranges: Int, rows: Option[BigInt]): ScalarSubquery =
     of(Seq(Ranked(side, rank, rows)), ranges)
 
   /** Of the rows of several sides together. */
-  def of(sides: Seq[Ranked], ranges: Int): Expression = {
+  def of(sides: Seq[Ranked], ranges: Int): ScalarSubquery = {
     val known = sides.flatMap(_.rows)
     val share = if (known.size == sides.size) shareOf(known.sum) else 1.0
     val samples = sides.map { case Ranked(side, rank, _) =>
@@ -40,7 +40,7 @@ object RangeCuts {
       Literal(ApproximatePercentile.DEFAULT_PERCENTILE_ACCURACY)
     )
     val cuts = Alias(percentile.toAggregateExpression(), "cuts")()
-    ScalarSubquery(optimized(Aggregate(Nil, Seq(cuts), sample)))
+    subquery(Aggregate(Nil, Seq(cuts), sample))
   }
 
   private def quantiles(ranges: Int): Array[Double] =
@@ -53,13 +53,15 @@ object RangeCuts {
   private def shareOf(rows: BigInt): Double =
     (BigDecimal(SampledRows) / BigDecimal(rows.max(1))).max(LeastShare).min(1).toDouble
 
-  /** The side is not optimized to its end where the cuts are made of it (its own subqueries, Python
-    * functions and distinct aggregates are as the user wrote them), and the rest of Spark's optimizer
-    * will not look into this subquery. So it is optimized as Spark optimizes each subquery.
+  /** What is made of one row over a side. The side is not optimized to its end where it is made (its own
+    * subqueries, Python functions and distinct aggregates are as the user wrote them), and the rest of Spark's
+    * optimizer will not look into this subquery. So it is optimized as Spark optimizes each subquery.
     */
-  private def optimized(cuts: LogicalPlan): LogicalPlan =
-    SparkSession.active.sessionState.optimizer.execute(Subquery(cuts, correlated = false)) match {
+  def subquery(row: LogicalPlan): ScalarSubquery = {
+    val optimizer = SparkSession.active.sessionState.optimizer
+    ScalarSubquery(optimizer.execute(Subquery(row, correlated = false)) match {
       case Subquery(plan, _) => plan
       case plan => plan
-    }
+    })
+  }
 }

@@ -25,13 +25,14 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN, LIST_SUBQUERY}
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.types.{ArrayType, IntegerType}
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 import plait.order.WhyNot
 import plait.spark.plan.PlaitJoinHint
 import plait.spark.planner.JoinIntervals.{Computed, Mixed, Point, Stretch}
-import plait.spark.translate.{IntervalExpressions, RangeOf}
+import plait.spark.translate.{IntervalExpressions, PlaceOf, PlacesReached, RangeOf}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
@@ -43,6 +44,10 @@ import plait.{BySide, Side}
   *   p  x = 15             range 1                   the *home* side: a row has one range
   *   r  [8, 12]            ranges 0 and 1            its partners go to every range they reach
   *   joined by range = range AND p.x BETWEEN r.lo AND r.hi
+  *
+  * r LEFT JOIN p ON p.x BETWEEN r.lo AND r.hi      r is the home side, and its rows are stretches ([[HomePlaces]])
+  *   r  [8, 12]            range 0                   that of its low end
+  *   p  x = 11             ranges 0 and 1            as range 0 holds rows that end at 11 or later
   *
   * a JOIN b ON a.lo <= b.hi AND b.lo <= a.hi       both go to every range they meet, and there to one
   *                                                 of two keys, or to both:
@@ -57,7 +62,7 @@ import plait.{BySide, Side}
   *
   * Conventions:
   *   1. A preserved side is the home side, with one range a row; a row whose order is NULL lies in
-  *      range 0. FULL is not split.
+  *      range 0. FULL is not split, nor is what would compare the ends of a home row with different types.
   *   2. A seeking row whose interval is NULL matches nothing and goes nowhere.
   *
   * It is a rule of the optimizer and not a strategy, so that adaptive execution knows the split sides
@@ -102,18 +107,42 @@ object RangeSplit extends Rule[LogicalPlan] {
         if left * right < FewPairs
       } yield WhyNot.FewPairs((left * right).toLong)
 
+  /** Why a join with a home side was not cut, for all that. */
+  def whyNot(join: JoinToPlan): Option[WhyNot] =
+    for {
+      side <- homes(join.joinType).headOption
+      condition <- join.residual
+      intervals <- JoinIntervals.of(new JoinCondition(condition, join.children), side).toOption
+      if isPreservedStretch(join, intervals)
+      why <- whyNotReadTwice(side, asWritten(join.children(side)))
+    } yield why
+
+  /** Adaptive execution hides what it has run. */
+  private def asWritten(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case LogicalQueryStage(hidden, _) => hidden
+  }
+
   private def attempt(plan: Join, settings: PlaitConf): Option[LogicalPlan] = {
     val join = JoinToPlan.of(plan)
     val wanted = if (isOurs(join)) home(join, settings) else None
     for {
       (side, intervals) <- wanted
       sample <- sampleOf(join.children(side), intervals.fixed.low)
+      if !isPreservedStretch(join, intervals) || whyNotReadTwice(side, join.children(side)).isEmpty
     } yield {
       val split = joined(join, side, intervals, sample)
       require(split.resolved, s"not resolved: $split")
       split
     }
   }
+
+  private def isPreservedStretch(join: JoinToPlan, intervals: JoinIntervals): Boolean =
+    intervals.shape == Stretch && !join.joinType.isInstanceOf[InnerLike]
+
+  /** Of a preserved side of stretches it must be known until where the rows of each range reach. */
+  private def whyNotReadTwice(home: Side, rows: LogicalPlan): Option[WhyNot] =
+    if (isSplit(rows)) Some(WhyNot.RangesBelow(home))
+    else RepeatableRows.whyNot(rows).map(WhyNot.RowsMayDiffer(home, _))
 
   /** The filter as joins, if one of them at least is split; else Spark makes them in its own time. */
   private def attemptSubqueries(filter: Filter, settings: PlaitConf): Option[LogicalPlan] = {
@@ -150,7 +179,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     val usable = for {
       side <- homes(join.joinType)
       intervals <- JoinIntervals.of(condition, side).toOption
-      if fits(intervals, join.joinType)
+      if intervals.shape != Mixed
     } yield side -> intervals
     val points = usable.filter { case (_, intervals) => intervals.shape == Point }
     // maxByOption keeps the first of equals.
@@ -167,7 +196,10 @@ object RangeSplit extends Rule[LogicalPlan] {
     SampledRows.of(home, low).orElse(Option.unless(isSplit(home))(SampledRows(home, low)))
 
   private def isSplit(plan: LogicalPlan): Boolean =
-    plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[RangeOf])))
+    plan.exists(_.expressions.exists(_.exists {
+      case _: RangeOf | _: PlaceOf | _: PlacesReached => true
+      case _ => false
+    }))
 
   private def homes(joinType: JoinType): Seq[Side] = joinType match {
     case _: InnerLike => Side.both
@@ -175,13 +207,6 @@ object RangeSplit extends Rule[LogicalPlan] {
     case RightOuter => Seq(Side.Right)
     case _ => Nil
   }
-
-  private def fits(intervals: JoinIntervals, joinType: JoinType): Boolean =
-    intervals.shape match {
-      case Point => true
-      case Stretch => joinType.isInstanceOf[InnerLike]
-      case Mixed => false
-    }
 
   private def joined(
       join: JoinToPlan,
@@ -191,9 +216,11 @@ object RangeSplit extends Rule[LogicalPlan] {
   ): LogicalPlan = {
     val cuts = RangeCuts.of(sample.rows, sample.value, count, JoinToPlan.rows(sample.rows))
     val isPoint = intervals.shape == Point
+    lazy val places = new HomePlaces(join, home, intervals, cuts, count)
     val sides = BySide.make { side =>
       val child = join.children(side)
-      if (isPoint && (side eq home)) inOneRange(child, intervals.fixed, cuts)
+      if (isPreservedStretch(join, intervals)) ranged(places.of(side))
+      else if (isPoint && (side eq home)) inOneRange(child, intervals.fixed, cuts)
       else if (isPoint) inEachRange(child, intervals.seeking, cuts)(Meeting.All)
       else if (side eq home) inEachRange(child, intervals.fixed, cuts)(Meeting.Beginning)
       else inEachRange(child, intervals.seeking, cuts)(Meeting.Both)
@@ -246,8 +273,7 @@ object RangeSplit extends Rule[LogicalPlan] {
       cuts: Expression
   ): Ranged = {
     val number = Coalesce(Seq(RangeOf(interval.low, cuts), Literal(0)))
-    val range = Alias(keyOf(Meeting.All.index(number, number)), "range")()
-    Ranged(Project(child.output :+ range, child), range.toAttribute)
+    ranged(child, child.output, Meeting.All.index(number, number))
   }
 
   private def inEachRange(
@@ -275,8 +301,15 @@ object RangeSplit extends Rule[LogicalPlan] {
       generatorOutput = Seq(number),
       ends
     )
-    val range = Alias(keyOf(meeting.index(number, first.toAttribute)), "range")()
-    Ranged(Project(child.output :+ range, each), range.toAttribute)
+    ranged(each, child.output, meeting.index(number, first.toAttribute))
+  }
+
+  private def ranged(placed: HomePlaces.Placed): Ranged =
+    ranged(placed.rows, placed.columns, placed.place)
+
+  private def ranged(rows: LogicalPlan, columns: Seq[Attribute], index: Expression): Ranged = {
+    val range = Alias(keyOf(index), "range")()
+    Ranged(Project(columns :+ range, rows), range.toAttribute)
   }
 
   /** As many ranges as the join has tasks. */
