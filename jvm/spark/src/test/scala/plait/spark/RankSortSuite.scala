@@ -86,7 +86,9 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
       .head
   }
 
-  test("rows that are kept stay in memory when it is short, and go to a file once they are let go") {
+  test(
+    "rows that are kept stay in memory when it is short, and go to a file once they are let go"
+  ) {
     val metrics = JoinMetrics.create(spark.sparkContext)
     val spilled = metrics(JoinMetrics.SpillSize)
     val column = AttributeReference("rank", LongType)()
