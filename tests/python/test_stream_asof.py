@@ -216,6 +216,32 @@ def test_streams_cut_into_batches_give_what_the_join_of_all_rows_gives(
     assert state["numRowsTotal"] <= 1 + kept
 
 
+def test_a_row_that_looks_forward_waits_for_no_time_after_its_match(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    match = "MATCH_CONDITION (l.ts <= r.ts TOLERANCE INTERVAL 1 HOUR)"
+    sql = f"SELECT l.id, r.id AS rid FROM {{l}} l LEFT ASOF JOIN {{r}} r {match} ON l.k = r.k"
+    run = Run(session, tmp_path, sql)
+    run.start()
+    run.left.add([(1, "a", 1000, 0), (2, "a", 1010, 0), (3, "b", 1000, 0)])
+    run.right.add([(1, "a", 1005, 0), (2, "a", 1012, 0)])
+    run.settle()
+    assert not run.out(), "an earlier one may still come"
+    late = 1005 + SLACK + 2  # of both sides: the watermark is the lesser one
+    for source in (run.left, run.right):
+        source.add([(4, "c", late, 0)])
+    run.settle()
+    assert run.out() == Counter([(1, 1)])
+    run.stop()
+    run.start()  # and knows from then on how long the others wait
+    for source in (run.left, run.right):
+        source.add([(5, "c", late + 7, 0)])
+    run.settle()
+    run.stop()
+    # The row of the same second as another's has that one for its match.
+    assert run.out() == Counter([(1, 1), (2, 2)])
+
+
 def test_a_version_is_that_of_the_time_of_a_row_whichever_stream_comes_first(
     session: SparkSession, tmp_path: Path
 ) -> None:

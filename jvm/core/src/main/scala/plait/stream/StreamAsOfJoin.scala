@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.stream
 
-import java.util
 import java.util.Comparator
 
 import scala.collection.mutable
@@ -22,17 +21,21 @@ import plait.{BySide, Side}
   *   right 10:01, 10:05         10:01 is superseded at 10:05: no row from 10:05 on picks it
   *                              it is dropped when both frontiers are past that
   *                              10:05 stays, whatever the frontiers, until it is superseded too
+  *
+  * l.ts <= r.ts <= l.ts + 20    left 10:07 waits for the right frontier to pass 10:27
+  *   right 10:09 comes          for it to pass 10:09: no row after that one is picked
   * }}}
   *
   * Conventions:
   *   1. Those of [[StreamJoin]]; and ranks are exact and ascend.
-  *   2. What a right row's end says is the last left rank that may pick it. A right row that is superseded
-  *      gets another end, so it is gone and stored again.
+  *   2. What a right row's end says is the last left rank that may pick it, and a left row's the last right rank
+  *      that it may pick. A row that gets another end is gone and stored again.
   *   3. Rows of one key and rank: only the last by `precedence` can be picked.
   *   4. First right rows are stored and superseded, then left rows are answered, and only then right rows
   *      are dropped.
   *   5. A left row that is too many of its key is answered at once, by the right rows that are there. A right
-  *      row that is too many is still picked in this batch.
+  *      row that is too many is still picked in this batch. Where there is a limit, a left row waits for all that
+  *      it reaches: the first of them may have to leave before.
   *
   * @param promised
   *   the frontier of each side after the batch; one that lies before what the rows that wait were pruned with
@@ -102,10 +105,13 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** Stores and drops what has come to that; the rows to be joined are known then. */
   def run(): Unit = {
     expire()
+    if ((superseding eq Superseding.ByFirst) && limit.isEmpty) settle()
     keepLeft()
     answer()
-    restoreRight()
-    if (superseding ne Superseding.Never) supersede()
+    if ((superseding eq Superseding.ByNext) || limit.isDefined)
+      for (i <- 0 until right.size) wanted.add(right.hash(i), Long.MinValue, Long.MaxValue)
+    restoreRight(wanted)
+    if (superseding eq Superseding.ByNext) supersede()
     keepRightWithinLimit()
     storeRight()
     dropRight()
@@ -122,6 +128,33 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   // What the left rows that are answered, and the keys of new right rows, want of the right store.
   private val wanted = new Wanted
+  // Places of right rows that were read.
+  private val restored = mutable.HashSet.empty[Long]
+
+  /** No left row waits for a right row after the first that it reaches. Rows that met in an earlier batch know of
+    * each other.
+    */
+  private def settle(): Unit = {
+    val (ofNewRight, ofNewLeft) = (new Wanted, new Wanted)
+    for (i <- 0 until right.size) ofNewRight.add(right.hash(i), right.low(i), right.end(i))
+    for (i <- 0 until left.size) ofNewLeft.add(left.hash(i), left.low(i), left.end(i))
+    restoreLeft(ofNewRight)
+    restoreRight(ofNewLeft)
+    val ranks = rightRanks
+    for {
+      i <- 0 until left.size
+      ofKey <- ranks.get(keyOf(Side.Left, i))
+      first <- ofKey.minAfter(left.low(i))
+    } left.endBefore(i, first)
+  }
+
+  /** Of the right rows at hand, by key. */
+  private def rightRanks: collection.Map[KeyGroup, mutable.TreeSet[Long]] = {
+    val found = mutable.HashMap.empty[KeyGroup, mutable.TreeSet[Long]]
+    for (i <- 0 until right.size)
+      found.getOrElseUpdate(keyOf(Side.Right, i), mutable.TreeSet.empty[Long]) += right.rank(i)
+    found
+  }
 
   /** Left rows whose reach the right frontier has passed, and those that may not wait. */
   private def answer(): Unit = {
@@ -162,13 +195,11 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if (frontiers.right == Frontier.Over) stored.left.takeUnmatchedOfAll()
     else stored.left.takeUnmatched(frontiers.right)
 
-  /** Those that wait of the keys that gain rows. */
-  private def restoreLeft(): Unit = {
-    val gaining = new Wanted
-    for (i <- 0 until left.size) gaining.add(left.hash(i), Long.MinValue, Long.MaxValue)
-    gaining.sort()
+  /** Those that wait, and wait on. */
+  private def restoreLeft(wanted: Wanted): Unit = {
+    wanted.sort()
     stored.left.restore(
-      gaining,
+      wanted,
       (row, hash, rank, end, _, place) =>
         if (!isFinal(end)) {
           readers.left.read(row)
@@ -195,14 +226,13 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     keys.claim(readers(side))
   }
 
-  private def restoreRight(): Unit = {
-    if ((superseding ne Superseding.Never) || limit.isDefined)
-      for (i <- 0 until right.size) wanted.add(right.hash(i), Long.MinValue, Long.MaxValue)
+  private def restoreRight(wanted: Wanted): Unit = {
     wanted.sort()
     stored.right.restore(
       wanted,
       (row, hash, rank, end, _, place) =>
-        right.add(hash, rank, Long.MinValue, end, pages.right.put(row), place)
+        if (restored.add(place))
+          right.add(hash, rank, Long.MinValue, end, pages.right.put(row), place)
     )
   }
 
@@ -251,12 +281,17 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   private def keepLeft(): Unit = {
     for (limit <- limit) {
-      restoreLeft()
+      val gaining = new Wanted
+      for (i <- 0 until left.size) gaining.add(left.hash(i), Long.MinValue, Long.MaxValue)
+      restoreLeft(gaining)
       keepWithinLimit(Side.Left, limit)(!isFinal(_))
     }
+    for (i <- 0 until left.size if left.place(i) != Place.New && left.isMoved(i))
+      stored.left.mark(left.place(i))
     stored.left.append(
       left.byHash(pages.left) { i =>
-        left.place(i) == Place.New && !left.isEvicted(i) && !isFinal(left.end(i))
+        (left.place(i) == Place.New || left.isMoved(i)) &&
+        !left.isEvicted(i) && !isFinal(left.end(i))
       }
     )
   }
@@ -282,13 +317,16 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     Frontier.at(math.min(frontiers.left, stored.left.leastRank))
 }
 
-/** Whether a right row makes those before it of its key of no use. */
+/** Which other right rows of its key a right row makes useless. */
 sealed trait Superseding
 
 object Superseding {
 
   /** From the first left row on that can pick it: `l.ts >= r.ts`, `l.ts > r.ts`. */
   case object ByNext extends Superseding
+
+  /** Those after it, for the left rows that reach it: `l.ts <= r.ts`, `l.ts < r.ts`. */
+  case object ByFirst extends Superseding
 
   /** The better row may be refused, or lie on the other side. */
   case object Never extends Superseding
@@ -298,81 +336,4 @@ object Superseding {
 trait HandleList {
   def size: Int
   def apply(i: Int): Long
-}
-
-/** Rows of one side of an as-of join during a batch, by number. */
-final private[stream] class AsOfRows {
-  private var hashes = new Array[Int](64)
-  private var ranks = new Array[Long](64)
-  private var lows = new Array[Long](64)
-  private var ends = new Array[Long](64)
-  private var handles = new Array[Long](64)
-  private var places = new Array[Long](64)
-  private var moved = new Array[Boolean](64)
-  private val sentAway = new util.BitSet
-  private var count = 0
-
-  def size: Int = count
-  def hash(i: Int): Int = hashes(i)
-  def rank(i: Int): Long = ranks(i)
-  def low(i: Int): Long = lows(i)
-  def end(i: Int): Long = ends(i)
-  def handle(i: Int): Long = handles(i)
-  def place(i: Int): Long = places(i)
-  def isMoved(i: Int): Boolean = moved(i)
-
-  /** Whether it leaves because of a limit. */
-  def isEvicted(i: Int): Boolean = sentAway.get(i)
-  def evict(i: Int): Unit = sentAway.set(i)
-  def evicted: Long = sentAway.cardinality.toLong
-
-  def setLow(i: Int, low: Long): Unit = lows(i) = low
-
-  def add(hash: Int, rank: Long, low: Long, end: Long, handle: Long, place: Long): Unit = {
-    if (count == hashes.length) widen()
-    hashes(count) = hash
-    ranks(count) = rank
-    lows(count) = low
-    ends(count) = end
-    handles(count) = handle
-    places(count) = place
-    count += 1
-  }
-
-  def endBefore(i: Int, end: Long): Unit = if (end < ends(i)) {
-    ends(i) = end
-    moved(i) = true
-  }
-
-  /** Those that are to be stored. */
-  def byHash[R >: Null <: AnyRef](store: RowStore[R])(isKept: Int => Boolean): NewRows[R] =
-    give =>
-      for (i <- SortByHash.order(hashes, count) if isKept(i))
-        give(hashes(i), ranks(i), ends(i), Mark.Unset, store.get(handles(i)))
-
-  /** @param waits
-    *   whether a row with this end stays after the batch
-    */
-  def keyed(waits: Long => Boolean, keyOf: Int => KeyGroup): KeyedRows = new KeyedRows {
-    def byHash: Array[Int] = SortByHash.order(hashes, count)
-    def hash(i: Int): Int = hashes(i)
-    def rank(i: Int): Long = ranks(i)
-    def end(i: Int): Long = ends(i)
-    def handle(i: Int): Long = handles(i)
-    def key(i: Int): KeyGroup = keyOf(i)
-    def isNew(i: Int): Boolean = places(i) == Place.New
-    def isMatched(i: Int): Boolean = false
-    def stays(i: Int): Boolean = waits(ends(i))
-  }
-
-  private def widen(): Unit = {
-    val capacity = count * 2
-    hashes = util.Arrays.copyOf(hashes, capacity)
-    ranks = util.Arrays.copyOf(ranks, capacity)
-    lows = util.Arrays.copyOf(lows, capacity)
-    ends = util.Arrays.copyOf(ends, capacity)
-    handles = util.Arrays.copyOf(handles, capacity)
-    places = util.Arrays.copyOf(places, capacity)
-    moved = util.Arrays.copyOf(moved, capacity)
-  }
 }

@@ -21,11 +21,15 @@ class RandomStreamAsOfOracle extends FunSuite {
 
   private val scripts = Cases.of(50000, soak = 500000)
 
-  private def form(random: Random) = Form(
-    random.nextInt(2),
-    Option.when(random.nextBoolean())(random.nextInt(6)),
-    random.nextInt(4) == 0
-  )
+  private def form(random: Random) = {
+    val isForward = random.nextInt(3) == 0
+    Form(
+      isForward,
+      random.nextInt(2),
+      Option.when(isForward || random.nextBoolean())(random.nextInt(6)),
+      random.nextInt(4) == 0
+    )
+  }
 
   private def stream(random: Random, slack: Int)(make: (Int, Int, Long) => Row): Seq[Row] = {
     var top = random.nextInt(10).toLong
@@ -87,6 +91,8 @@ class RandomStreamAsOfOracle extends FunSuite {
       var seen = BySide(0, 0)
       val isKnownToEnd = BySide.make(_ => random.nextInt(3) == 0)
       var last = BySide(Frontier.Unknown, Frontier.Unknown)
+      // How far the right frontier ever was.
+      var passed = Frontier.Unknown
       // Invariant: `out` has the answers of the left rows that were final at the frontiers so far.
       while (Side.both.exists(s => seen(s) < rows(s).size)) {
         val idle = Option.when(random.nextInt(3) == 0)(Side.both(random.nextInt(2)))
@@ -108,6 +114,10 @@ class RandomStreamAsOfOracle extends FunSuite {
         // What a restart knows no more was promised all the same.
         val said = if (random.nextInt(8) == 0) BySide.make(_ => Frontier.Unknown) else next
         out ++= run.batch(taken.map(random.shuffle(_)), said, 1 + random.nextInt(5))
+        passed = math.max(passed, said.right)
+        val here = BySide.make(side => rows(side).take(seen(side)))
+        val waiting = here.left.count(l => how.waits(l, here.right, passed))
+        assertEquals(run.holds.left, waiting.toLong, s"seed $seed, $how")
       }
       val far = last.map(f => math.max(f, Frontier.at(Long.MaxValue)))
       out ++= run.batch(BySide(Nil, Nil), far, 3)
@@ -125,20 +135,55 @@ class RandomStreamAsOfOracle extends FunSuite {
 
 object RandomStreamAsOfOracle {
 
-  /** `l.ts >= r.ts` or `l.ts > r.ts`, perhaps within a tolerance, perhaps if a pair is accepted. */
-  final private case class Form(strict: Int, tolerance: Option[Int], refuses: Boolean) {
-    def left(id: Int, key: Int, t: Long): Row =
-      Row(id, key, Some(t), Some((tolerance.fold(Long.MinValue)(t - _), t - strict)))
-    def right(id: Int, key: Int, t: Long): Row =
-      Row(id, key, Some(t), Some((t + strict, tolerance.fold(Long.MaxValue)(t + _))))
+  /** `l.ts >= r.ts`, or `l.ts <= r.ts` within a tolerance; perhaps strict, perhaps if a pair is accepted. */
+  final private case class Form(
+      isForward: Boolean,
+      strict: Int,
+      tolerance: Option[Int],
+      refuses: Boolean
+  ) {
+    def left(id: Int, key: Int, t: Long): Row = Row(
+      id,
+      key,
+      Some(t),
+      reach(
+        if (isForward) (t + strict, t + tolerance.get)
+        else (tolerance.fold(Long.MinValue)(t - _), t - strict)
+      )
+    )
+    def right(id: Int, key: Int, t: Long): Row = Row(
+      id,
+      key,
+      Some(t),
+      reach(
+        if (isForward) (t - tolerance.get, t - strict)
+        else (t + strict, tolerance.fold(Long.MaxValue)(t + _))
+      )
+    )
+    private def reach(ends: (Long, Long)) = Option.when(ends._1 <= ends._2)(ends)
+
     def accepts(l: Row, r: Row): Boolean = !refuses || (l.id + r.id) % 3 != 0
-    def superseding: Superseding = if (refuses) Superseding.Never else Superseding.ByNext
+    def superseding: Superseding =
+      if (refuses) Superseding.Never
+      else if (isForward) Superseding.ByFirst
+      else Superseding.ByNext
 
     def best(l: Row, rights: Seq[Row]): Option[Int] =
       rights
         .filter(r => mutual(l, r) && accepts(l, r))
-        .sortBy(r => (r.rank.get, r.id))
+        .sortBy(r => (if (isForward) -r.rank.get else r.rank.get, r.id))
         .lastOption
         .map(_.id)
+
+    /** May a right row still come that the left one picks?
+      * @param frontier
+      *   of the right rows to come
+      */
+    def waits(l: Row, rights: Seq[Row], frontier: Long): Boolean = l.reach.exists {
+      case (_, high) =>
+        val met = rights.filter(mutual(l, _)).flatMap(_.rank)
+        val last = if (isForward && !refuses) (met :+ high).min else high
+        frontier != Frontier.Over && last >= frontier
+    }
   }
 }

@@ -18,7 +18,7 @@ import plait.{BySide, Side}
   * l.ts >= r.ts                     left: until the right frontier has passed l.ts
   *                                  right: until the next row of its key, and both frontiers past that
   * l.ts >= r.ts TOLERANCE 5         right: until l.ts + 5, too
-  * l.ts <= r.ts TOLERANCE 5         left: until the right frontier has passed l.ts + 5
+  * l.ts <= r.ts TOLERANCE 5         left: until the right frontier has passed l.ts + 5, or the first r.ts from l.ts on
   * l.ts <= r.ts                     refused: a row with no match would wait for ever
   * }}}
   *
@@ -83,6 +83,8 @@ object StreamAsOf {
     val superseding = (join.best.direction, order) match {
       case (AtOrBefore | Before, MatchOrder.ByRank) if conditions.accepts.isEmpty =>
         Superseding.ByNext
+      case (AtOrAfter | After, MatchOrder.ByRank) if conditions.accepts.isEmpty =>
+        Superseding.ByFirst
       case _ => Superseding.Never
     }
     val spec = pruning.spec
@@ -95,8 +97,15 @@ object StreamAsOf {
 
   /** A right row that its successor ends needs no end of its own. */
   private def told(pruning: BySide[SidePruning], superseding: Superseding): BySide[SidePruning] =
-    if ((superseding eq Superseding.Never) || pruning.left.whyNot.isDefined) pruning
-    else pruning.copy(right = pruning.right.supersededByNext)
+    superseding match {
+      case Superseding.ByNext if pruning.left.whyNot.isEmpty =>
+        pruning.copy(right = pruning.right.supersededByNext)
+      case Superseding.ByFirst =>
+        pruning.copy(left =
+          pruning.left.and("waits for no right row after the first that it reaches")
+        )
+      case _ => pruning
+    }
 
   /** What is compared, left and right: also the values that a tolerance compares, since in their order all ends of
     * a reach are known.
