@@ -90,24 +90,3 @@ final class Wanted {
 object Wanted {
   private val InitialCapacity = 64
 }
-
-/** The indices of hashes in their order; of equal hashes, as they came. */
-private[stream] object SortByHash {
-  def order(hashes: Array[Int], count: Int): Array[Int] = {
-    val packed = new Array[Long](count)
-    var i = 0
-    // A hash in the upper half and its index in the lower sort as the hash does.
-    while (i < count) {
-      packed(i) = (hashes(i).toLong << 32) | i
-      i += 1
-    }
-    util.Arrays.sort(packed)
-    val order = new Array[Int](count)
-    i = 0
-    while (i < count) {
-      order(i) = packed(i).toInt
-      i += 1
-    }
-    order
-  }
-}
