@@ -41,6 +41,8 @@ def start(heap: str = "6g") -> SparkSession:
             "spark.ui.showConsoleProgress": "false",
             "spark.driver.memory": heap,
             "spark.executor.metrics.pollingInterval": "50ms",
+            # What tasks have used is read of all stages of a query, which may be hundreds.
+            "spark.ui.retainedStages": "10000",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         },

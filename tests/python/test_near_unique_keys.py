@@ -126,6 +126,22 @@ def test_rows_held_are_told_as_they_are(spark: SparkSession) -> None:
     assert found["peakBuffered"] == found["rowsInBuckets"]
 
 
+@pytest.mark.parametrize("radix", ["always", "never"])
+def test_where_nothing_asks_for_the_right_side_it_is_not_read(
+    spark: SparkSession, radix: str
+) -> None:
+    one = spark.range(0, ROWS, 1, 1)
+    one.selectExpr("id AS k", "id AS t").filter("k % 7 = 9").createOrReplaceTempView("nobody")
+    bad = "CAST(raise_error('the right side was read') AS INT) AS bad"
+    one.selectExpr("id AS k", "id AS t", bad).createOrReplaceTempView("unread")
+    query = "SELECT l.k, r.bad FROM nobody l LEFT JOIN unread r ON {}"
+    on = "l.k = r.k AND r.t BETWEEN l.t - 5 AND l.t + 5"
+    with settings(spark, {"spark.plait.join.radix": radix, "spark.sql.adaptive.enabled": False}):
+        df = spark.sql(query.format(on))
+        assert df.collect() == []
+        assert "SymmetricHashJoin" in str(plait.explain(df))
+
+
 def test_a_limit_above_ends_it(spark: SparkSession) -> None:
     make_tables(spark, keys=ROWS)
     assert len(spark.sql(f"{INNER} LIMIT 5").collect()) == 5

@@ -170,3 +170,14 @@ def test_tables_of_many_rows_are_split_without_being_asked_for(spark: SparkSessi
     )
     assert "range#" in str(plait.explain(df))
     assert df.first() == (200000,)
+
+
+def test_the_hint_is_heard_where_the_strategy_is_never(spark: SparkSession) -> None:
+    hint = "/*+ SYMMETRIC_HASH(p, r) */"
+    query = f"SELECT {hint} p.id, r.id FROM points p JOIN ranges r ON {IN_RANGE}"
+    with settings(spark, {"spark.plait.join.strategy": "never"}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert "range#" in str(plait.explain(df))
+        plain = spark.sql(query.replace(hint, ""))
+        assert joins_planned(plain) == 0

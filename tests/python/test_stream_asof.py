@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import AnalysisException, ParseException, StreamingQueryException
 from tests.python.conftest import QUICK
 from tests.python.queries import settings
 
@@ -240,6 +240,26 @@ def test_a_row_that_looks_forward_waits_for_no_time_after_its_match(
     run.stop()
     # The row of the same second as another's has that one for its match.
     assert run.out() == Counter([(1, 1), (2, 2)])
+
+
+def test_other_ties_are_refused_for_the_versions_that_were_dropped_by_the_old_ones(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    sql = (
+        "SELECT l.id, r.id AS rid FROM {l} l LEFT ASOF JOIN {r} r "
+        "MATCH_CONDITION (l.ts >= r.ts TIES ORDER BY r.v) ON l.k = r.k"
+    )
+    run = Run(session, tmp_path, sql)
+    run.start()
+    run.right.add([(1, "a", 5, 1), (2, "a", 5, 2)])
+    run.settle()
+    run.stop()
+    run.sql = sql.replace("r.v)", "r.v DESC)")
+    run.start()
+    run.right.add([(3, "a", 6, 1)])
+    with pytest.raises(StreamingQueryException, match="was written by another query"):
+        run.settle()
+    run.stop()
 
 
 def test_a_version_is_that_of_the_time_of_a_row_whichever_stream_comes_first(

@@ -114,7 +114,7 @@ object Rank {
     def until(rank: Long): Bound[Rational] = Closed(Rational(rank))
   }
 
-  final private class OfFloating(domain: Floating) extends Rank {
+  final private case class OfFloating(domain: Floating) extends Rank {
     def isExact: Boolean = true
 
     /** An end of NaN's kind has no number: what has no end above may be NaN. */
@@ -147,7 +147,7 @@ object Rank {
       else ofDouble(Domain.Double.exactly(x))
   }
 
-  final private class OfDecimal(domain: Decimal) extends Rank {
+  final private case class OfDecimal(domain: Decimal) extends Rank {
     private val left = math.max(domain.precision - 18, 0)
     private val unit = Rational.scaled(BigInt(10).pow(left), domain.scale)
     def isExact: Boolean = left == 0

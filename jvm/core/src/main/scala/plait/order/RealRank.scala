@@ -46,7 +46,7 @@ object RealRank {
   }
 
   /** A rank of a long decimal stands for all that begin with its digits. */
-  final private class OfDecimal(domain: Domain.Decimal) extends RealRank {
+  final private case class OfDecimal(domain: Domain.Decimal) extends RealRank {
     private val left = math.max(domain.precision - 18, 0)
     private val unit =
       Domain.Double.exactly(

@@ -11,6 +11,8 @@ import plait.interval.{Domain, Rational}
   * {{{
   * Sum(Value(l.x), Minus(Beyond(40, double))), Down, l.x = 100      100 - 40.00000000000001 = 59.99999999999999
   * }}}
+  *
+  * Of equal formulas they are equal: plans are compared by what is in them.
   */
 sealed abstract class RealStep extends Serializable {
   def at(values: Array[Long], way: Outward): Double
@@ -41,36 +43,36 @@ object RealStep {
     new OfNumber(-unit, unit)
   }
 
-  final private class OfValue(index: Int, rank: RealRank) extends RealStep {
+  final private case class OfValue(index: Int, rank: RealRank) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = rank.value(values(index), way)
   }
 
-  final private class OfNumber(below: Double, above: Double) extends RealStep {
+  final private case class OfNumber(below: Double, above: Double) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = if (way eq Outward.Down) below else above
   }
 
-  final private class OfSum(left: RealStep, right: RealStep) extends RealStep {
+  final private case class OfSum(left: RealStep, right: RealStep) extends RealStep {
     def at(values: Array[Long], way: Outward): Double =
       way.add(left.at(values, way), right.at(values, way))
   }
 
-  final private class Negated(child: RealStep) extends RealStep {
+  final private case class Negated(child: RealStep) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = -child.at(values, way.opposite)
   }
 
-  final private class Times(child: RealStep, factor: Double) extends RealStep {
+  final private case class Times(child: RealStep, factor: Double) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = way.wider(child.at(values, way) * factor)
   }
 
-  final private class Over(child: RealStep, factor: Double) extends RealStep {
+  final private case class Over(child: RealStep, factor: Double) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = way.wider(child.at(values, way) / factor)
   }
 
-  final private class Next(child: RealStep) extends RealStep {
+  final private case class Next(child: RealStep) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = way.next(child.at(values, way))
   }
 
-  final private class NextFloat(child: RealStep) extends RealStep {
+  final private case class NextFloat(child: RealStep) extends RealStep {
     def at(values: Array[Long], way: Outward): Double = way.nextFloat(child.at(values, way))
   }
 }

@@ -13,6 +13,7 @@ final private[stream] class AsOfRows {
   private var ends = new Array[Long](64)
   private var handles = new Array[Long](64)
   private var places = new Array[Long](64)
+  private var births = new Array[Long](64)
   private var moved = new Array[Boolean](64)
   private val sentAway = new util.BitSet
   private var count = 0
@@ -26,6 +27,9 @@ final private[stream] class AsOfRows {
   def place(i: Int): Long = places(i)
   def isMoved(i: Int): Boolean = moved(i)
 
+  /** Since when it is remembered. */
+  def born(i: Int): Long = births(i)
+
   /** Whether it leaves because of a limit. */
   def isEvicted(i: Int): Boolean = sentAway.get(i)
   def evict(i: Int): Unit = sentAway.set(i)
@@ -33,7 +37,15 @@ final private[stream] class AsOfRows {
 
   def setLow(i: Int, low: Long): Unit = lows(i) = low
 
-  def add(hash: Int, rank: Long, low: Long, end: Long, handle: Long, place: Long): Unit = {
+  def add(
+      hash: Int,
+      rank: Long,
+      low: Long,
+      end: Long,
+      handle: Long,
+      place: Long,
+      born: Long
+  ): Unit = {
     if (count == hashes.length) widen()
     hashes(count) = hash
     ranks(count) = rank
@@ -41,6 +53,7 @@ final private[stream] class AsOfRows {
     ends(count) = end
     handles(count) = handle
     places(count) = place
+    births(count) = born
     count += 1
   }
 
@@ -78,6 +91,7 @@ final private[stream] class AsOfRows {
     ends = util.Arrays.copyOf(ends, capacity)
     handles = util.Arrays.copyOf(handles, capacity)
     places = util.Arrays.copyOf(places, capacity)
+    births = util.Arrays.copyOf(births, capacity)
     moved = util.Arrays.copyOf(moved, capacity)
   }
 }

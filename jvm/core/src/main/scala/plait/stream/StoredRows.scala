@@ -11,6 +11,7 @@ import scala.collection.mutable
   * restore(wanted)        reads the chunks that hold a wanted hash and meet its ranks
   * mark(place)            one bit of a row: it has matched, or, as MarkMeans says, it is gone
   * remove(place)          the row leaves, whatever it reaches
+  * replace(place)         the row gets another end, and is among those to be appended
   * append(rows)           a new segment; nothing is read
   * takeDead(frontier)     reads the chunks of which some rows die, and no others
   * merge()                four small segments become one
@@ -21,7 +22,8 @@ import scala.collection.mutable
   *   1. A row is dead once the frontier of the other side is greater than its end.
   *   2. Dead rows of a chunk are not given any more, and the chunk is written anew when half of it is
   *      dead or gone.
-  *   3. The order of calls within a batch is that of the list above. Places are valid until `append`.
+  *   3. The order of calls within a batch is that of the list above; each may be called several times. Places are
+  *      valid until the first `append`.
   *
   * @param tooOld
   *   called before rows leave because of their age; it may throw
@@ -40,20 +42,25 @@ final class StoredRows[R >: Null <: AnyRef](
   private val changedBits = mutable.Set.empty[Long]
   // Rows that are removed where a bit cannot say so, by segment and chunk.
   private val without = new mutable.LongMap[mutable.BitSet]
+  private var sentAway = 0L
+  private var replaced = 0L
 
   def size: Long = segments.size
 
   /** Rows whose reach ends below it have left. */
   def frontier: Long = segments.frontier
 
-  /** How many rows were stored since the batch began. */
-  def addedRows: Long = segments.addedRows
+  /** How many rows were stored since the batch began, of those that were not there before. */
+  def addedRows: Long = segments.addedRows - replaced
 
   /** How many rows have left since the batch began. */
   def removedRows: Long = segments.removedRows
 
   /** How many of them because they were too old. */
   def expiredRows: Long = leaving.expiredRows
+
+  /** How many of them by [[remove]]. */
+  def sentAwayRows: Long = sentAway
 
   /** No row has a lower rank. */
   def leastRank: Long =
@@ -134,6 +141,18 @@ final class StoredRows[R >: Null <: AnyRef](
     if (marks.removes) setBit(place)
     else without.getOrElseUpdate(Place.chunkOf(place), mutable.BitSet.empty) += Place.row(place)
     uncount(place)
+    segments.removed(1)
+    sentAway += 1
+  }
+
+  /** The row is about to be appended again, with another end: it neither leaves nor comes. Of rows whose bit says that
+    * they are gone.
+    */
+  def replace(place: Long): Unit = {
+    require(marks.removes, "no bit says that the row is in another place")
+    setBit(place)
+    uncount(place)
+    replaced += 1
   }
 
   private def setBit(place: Long): Unit = {
@@ -146,10 +165,22 @@ final class StoredRows[R >: Null <: AnyRef](
   private def uncount(place: Long): Unit =
     segments.uncount(segments.all(Place.segment(place)), Place.chunk(place))
 
-  /** Stores the rows, none of which is dead, and writes what was marked. Places are invalid from here on. */
-  def append(rows: NewRows[R]): Unit = {
+  /** When a row was stored, by the time of [[Lifetime]]. */
+  def born(place: Long): Long = segments.all(Place.segment(place)).born
+
+  /** The time of the batch. */
+  def now: Long = lifetime.now
+
+  /** Rows of one slice may lie together. */
+  def sliceOf(born: Long): Long = lifetime.sliceOf(born)
+
+  /** Stores the rows, none of which is dead, and writes what was marked. Places are invalid from here on.
+    * @param born
+    *   since when they are remembered; of rows that were stored before, and have another end now, since then
+    */
+  def append(rows: NewRows[R], born: Long = lifetime.now): Unit = {
     saveMarks()
-    segments.append(lifetime.now)(writer => rows.foreachByHash(writer.add))
+    segments.append(born)(writer => rows.foreachByHash(writer.add))
   }
 
   private def saveMarks(): Unit = {

@@ -34,8 +34,9 @@ import plait.{BySide, Side}
   *   4. First right rows are stored and superseded, then left rows are answered, and only then right rows
   *      are dropped.
   *   5. A left row that is too many of its key is answered at once, by the right rows that are there. A right
-  *      row that is too many is still picked in this batch. Where there is a limit, a left row waits for all that
-  *      it reaches: the first of them may have to leave before.
+  *      row that is too many is still picked in this batch, as is one that is forgotten in it.
+  *   6. Where right rows may leave because of a limit or their age, a left row waits for all that it reaches: the
+  *      first of them may be gone when it is answered.
   *
   * @param promised
   *   the frontier of each side after the batch; one that lies before what the rows that wait were pruned with
@@ -92,20 +93,30 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private def addLeft(reader: Q, row: R): Unit = {
     leftIn += 1
     val handle = pages.left.put(row)
-    if (!reader.reaches) answered.add(handle, Long.MinValue)
-    else left.add(reader.hash, reader.rank, reader.low, reader.high, handle, Place.New)
+    if (!reader.reaches) answered.add(handle, if (reader.hasRank) reader.rank else Long.MinValue)
+    else addNew(Side.Left, reader, handle)
   }
 
   private def addRight(reader: Q, row: R): Unit = {
     rightIn += 1
-    if (reader.reaches)
-      right.add(reader.hash, reader.rank, reader.low, reader.high, pages.right.put(row), Place.New)
+    if (reader.reaches) addNew(Side.Right, reader, pages.right.put(row))
   }
+
+  private def addNew(side: Side, reader: Q, handle: Long): Unit =
+    rowsOf(side).add(
+      reader.hash,
+      reader.rank,
+      reader.low,
+      reader.high,
+      handle,
+      Place.New,
+      stored(side).now
+    )
 
   /** Stores and drops what has come to that; the rows to be joined are known then. */
   def run(): Unit = {
     expire()
-    if ((superseding eq Superseding.ByFirst) && limit.isEmpty) settle()
+    if ((superseding eq Superseding.ByFirst) && staysUnlessUseless(Side.Right)) waitForFirst()
     keepLeft()
     answer()
     if ((superseding eq Superseding.ByNext) || limit.isDefined)
@@ -134,7 +145,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** No left row waits for a right row after the first that it reaches. Rows that met in an earlier batch know of
     * each other.
     */
-  private def settle(): Unit = {
+  private def waitForFirst(): Unit = {
     val (ofNewRight, ofNewLeft) = (new Wanted, new Wanted)
     for (i <- 0 until right.size) ofNewRight.add(right.hash(i), right.low(i), right.end(i))
     for (i <- 0 until left.size) ofNewLeft.add(left.hash(i), left.low(i), left.end(i))
@@ -143,10 +154,16 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     val ranks = rightRanks
     for {
       i <- 0 until left.size
+      // The least rank of all is no answer to where a reach begins.
+      if left.low(i) > Long.MinValue
       ofKey <- ranks.get(keyOf(Side.Left, i))
       first <- ofKey.minAfter(left.low(i))
     } left.endBefore(i, first)
   }
+
+  /** Does no row of a side leave while a row of the other may pick it? */
+  private def staysUnlessUseless(side: Side): Boolean =
+    limit.isEmpty && stored(side).now == Lifetime.Timeless
 
   /** Of the right rows at hand, by key. */
   private def rightRanks: collection.Map[KeyGroup, mutable.TreeSet[Long]] = {
@@ -170,7 +187,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     }
   }
 
-  /** A left row that is remembered no longer is answered by what has come; a right one is forgotten. */
+  /** A left row that is remembered no longer is answered by what has come. */
   private def expire(): Unit = {
     var row = stored.left.takeExpired()
     // Invariant: the rows taken before this one are among the answered.
@@ -178,7 +195,6 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       answerStored(row)
       row = stored.left.takeExpired()
     }
-    stored.right.dropExpired()
   }
 
   private def answerStored(row: R): Unit = {
@@ -203,7 +219,8 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       (row, hash, rank, end, _, place) =>
         if (!isFinal(end)) {
           readers.left.read(row)
-          left.add(hash, rank, readers.left.low, end, pages.left.put(row), place)
+          val born = stored.left.born(place)
+          left.add(hash, rank, readers.left.low, end, pages.left.put(row), place, born)
         }
     )
   }
@@ -231,8 +248,10 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     stored.right.restore(
       wanted,
       (row, hash, rank, end, _, place) =>
-        if (restored.add(place))
-          right.add(hash, rank, Long.MinValue, end, pages.right.put(row), place)
+        if (restored.add(place)) {
+          val born = stored.right.born(place)
+          right.add(hash, rank, Long.MinValue, end, pages.right.put(row), place, born)
+        }
     )
   }
 
@@ -266,17 +285,31 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** New rows, and those that have another end now; all are candidates. */
   private def storeRight(): Unit = {
-    for (i <- 0 until right.size) {
-      candidates.add(right.handle(i), right.rank(i))
-      if (right.place(i) != Place.New && right.isMoved(i) && !right.isEvicted(i))
-        stored.right.mark(right.place(i))
-    }
-    stored.right.append(
-      right.byHash(pages.right) { i =>
-        (right.place(i) == Place.New || right.isMoved(i)) && !right.isEvicted(i) &&
-        right.end(i) >= stored.right.frontier
-      }
+    for (i <- 0 until right.size) candidates.add(right.handle(i), right.rank(i))
+    append(Side.Right)(right.end(_) >= stored.right.frontier)
+  }
+
+  /** Stores what is new, and again what has another end and is as old as it was.
+    * @param waits
+    *   whether a row stays after the batch
+    */
+  private def append(side: Side)(waits: Int => Boolean): Unit = {
+    val rows = rowsOf(side)
+    val slices = Array.tabulate(rows.size)(i => stored(side).sliceOf(rows.born(i)))
+    val isStored = (i: Int) =>
+      (rows.place(i) == Place.New || rows.isMoved(i)) && !rows.isEvicted(i) && waits(i)
+    for (
+      i <- 0 until rows.size if rows.place(i) != Place.New && rows.isMoved(i) && !rows.isEvicted(i)
     )
+      if (waits(i)) stored(side).replace(rows.place(i)) else stored(side).mark(rows.place(i))
+    val youngest = Iterator
+      .range(0, rows.size)
+      .filter(isStored)
+      .toSeq
+      .groupMapReduce(slices(_))(rows.born)(math.max)
+    // What was marked is written in any case.
+    for ((slice, born) <- youngest + (stored(side).sliceOf(stored(side).now) -> stored(side).now))
+      stored(side).append(rows.byHash(pages(side))(i => isStored(i) && slices(i) == slice), born)
   }
 
   private def keepLeft(): Unit = {
@@ -286,14 +319,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       restoreLeft(gaining)
       keepWithinLimit(Side.Left, limit)(!isFinal(_))
     }
-    for (i <- 0 until left.size if left.place(i) != Place.New && left.isMoved(i))
-      stored.left.mark(left.place(i))
-    stored.left.append(
-      left.byHash(pages.left) { i =>
-        (left.place(i) == Place.New || left.isMoved(i)) &&
-        !left.isEvicted(i) && !isFinal(left.end(i))
-      }
-    )
+    append(Side.Left)(i => !isFinal(left.end(i)))
   }
 
   private def keepRightWithinLimit(): Unit =
@@ -302,8 +328,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       keepWithinLimit(Side.Right, limit)(_ >= least)
     }
 
-  /** Those that no left row picks any more, waiting or still to come. */
+  /** Those that are remembered no longer, and those that no left row picks any more, waiting or still to come. */
   private def dropRight(): Unit = {
+    stored.right.dropExpired()
     val _ =
       if (isPickedNoMore) stored.right.takeAll()
       else stored.right.takeDead(leastPicking)

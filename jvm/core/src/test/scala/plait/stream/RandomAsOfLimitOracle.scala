@@ -87,7 +87,9 @@ object RandomAsOfLimitOracle {
     )
     def accepts(l: Row, r: Row): Boolean = !refuses || (l.id + r.id) % 3 != 0
     def superseding: Superseding =
-      if (refuses || isForward) Superseding.Never else Superseding.ByNext
+      if (refuses) Superseding.Never
+      else if (isForward) Superseding.ByFirst
+      else Superseding.ByNext
 
     def best(l: Row, rights: Seq[Row]): Int =
       rights
@@ -128,7 +130,7 @@ object RandomAsOfLimitOracle {
       val later = rights.filter { r =>
         r.key == row.key && (r.rank.get > row.rank.get || (r.rank == row.rank && r.id > row.id))
       }
-      if (form.superseding eq Superseding.Never) row.reach.get._2
+      if (form.superseding ne Superseding.ByNext) row.reach.get._2
       else (later.map(_.rank.get - 1) :+ row.reach.get._2).min
     }
 

@@ -74,6 +74,8 @@ import plait.spark.sql.PlaitParser
   * optimizer                PushThroughClaim              beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
   *                                                        and Spark's rule of skewed joins has run
+  * before transitions       SharedCuts                    subqueries are planned, and Spark looks for equal
+  *                                                        ones next
   * after the planner        RepartitionAbove              the last that sees a user's repartition,
   *                                                        which Spark may take out next
   * }}}
@@ -133,6 +135,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPlannerStrategy(_ => ExplainStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
+    extensions.injectColumnar(_ => SharedCuts)
   }
 
   /** A parser may outlive its session in threads of Spark's, and does not keep it. */

@@ -53,8 +53,13 @@ final class SymmetricHashJoinTask(
     if (!mayBeRadix) byRank
     else
       new LaterPairs(() => {
-        for (side <- Side.both) sorts(side).get.fill(inputs(side))
-        byBucket(sorts.map(_.get), run).getOrElse(byRank)
+        sorts.left.get.fill(inputs.left)
+        // Then the right side may not have to be read.
+        if (sorts.left.get.isEmpty && (roles.right.leaves eq Leaving.Silently)) byRank
+        else {
+          sorts.right.get.fill(inputs.right)
+          byBucket(sorts.map(_.get), run).getOrElse(byRank)
+        }
       })
   }
 
@@ -165,6 +170,7 @@ final class SymmetricHashJoinTask(
       roles,
       sides.map(_.output.size),
       accepts(run.context),
+      () => TaskEnd.throwIfKilled(run.context),
       () => run.ending.run()
     )
     run.ending.is { () =>
@@ -248,11 +254,17 @@ object SymmetricHashJoinTask {
 /** Pairs that are decided upon when the first is asked for. */
 final private class LaterPairs(decide: () => JoinedPairs) extends JoinedPairs {
   private var pairs: JoinedPairs = _
+  private var isOver = false
 
-  override def advance(): Boolean = {
+  override def advance(): Boolean = !isOver && {
     if (pairs == null) pairs = decide()
     val isFound = pairs.advance()
     if (isFound) set(pairs.left, pairs.right)
+    else {
+      // What stands above the join may live on, and hold no index that is counted no more.
+      isOver = true
+      pairs = null
+    }
     isFound
   }
 }

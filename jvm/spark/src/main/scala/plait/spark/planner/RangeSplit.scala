@@ -63,7 +63,8 @@ import plait.{BySide, Side}
   * Conventions:
   *   1. A preserved side is the home side, with one range a row; a row whose order is NULL lies in
   *      range 0. FULL is not split, nor is what would compare the ends of a home row with different types.
-  *   2. A seeking row whose interval is NULL matches nothing and goes nowhere.
+  *   2. A seeking row whose interval is NULL matches nothing and goes nowhere; one of which an end is NULL matches
+  *      nothing and goes where the other end lies.
   *
   * It is a rule of the optimizer and not a strategy, so that adaptive execution knows the split sides
   * for nodes of the plan. Spark makes joins of subqueries (`EXISTS`, `NOT EXISTS`) only after it; of a
@@ -76,7 +77,7 @@ object RangeSplit extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val settings = PlaitConf(conf)
-    if (!settings.enabled || settings.joinStrategy == JoinStrategyChoice.Never) plan
+    if (!settings.enabled) plan
     else
       plan.transformUpWithPruning(
         _.containsAnyPattern(JOIN, EXISTS_SUBQUERY, LIST_SUBQUERY)
@@ -124,7 +125,7 @@ object RangeSplit extends Rule[LogicalPlan] {
 
   private def attempt(plan: Join, settings: PlaitConf): Option[LogicalPlan] = {
     val join = JoinToPlan.of(plan)
-    val wanted = if (isOurs(join)) home(join, settings) else None
+    val wanted = if (isOurs(join, settings)) home(join, settings) else None
     for {
       (side, intervals) <- wanted
       sample <- sampleOf(join.children(side), intervals.fixed.low)
@@ -157,8 +158,11 @@ object RangeSplit extends Rule[LogicalPlan] {
 
   /** Without a key, neither a stream, nor small, nor asked of another; and the cuts are surely shared.
     */
-  private def isOurs(join: JoinToPlan): Boolean =
-    !join.hasKeys && !join.join.isStreaming && join.residual.exists(_.deterministic) &&
+  private def isOurs(join: JoinToPlan, settings: PlaitConf): Boolean =
+    join.choice(
+      settings
+    ) != JoinStrategyChoice.Never && !join.hasKeys && !join.join.isStreaming && join.residual
+      .exists(_.deterministic) &&
       join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
       JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled
 

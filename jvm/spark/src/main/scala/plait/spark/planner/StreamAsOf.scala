@@ -102,7 +102,7 @@ object StreamAsOf {
         pruning.copy(right = pruning.right.supersededByNext)
       case Superseding.ByFirst =>
         pruning.copy(left =
-          pruning.left.and("waits for no right row after the first that it reaches")
+          pruning.left.and("by the first it reaches, where none may be forgotten")
         )
       case _ => pruning
     }

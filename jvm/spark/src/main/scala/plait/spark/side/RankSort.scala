@@ -24,12 +24,12 @@ import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
   * }}}
   *
   * Conventions:
-  *   1. The input is read when the first row is asked for, not before.
+  *   1. The input is read when the first row is asked for, or by [[fill]], not before.
   *   2. Rows without a rank stand first. Rows of one rank stand in any sequence.
   *   3. A row is valid until it is asked whether there is a next one. Memory goes back with the last row, by
   *      [[release]], or with the end of the task.
   *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
-  *      somebody else does, all but the page of the row given last.
+  *      somebody else does, all but the page of the row given last; unless they are kept ([[keep]]).
   */
 final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
   private val context = TaskContext.get()
@@ -52,6 +52,9 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     letGo()
     insert(rows)
   }
+
+  /** Was the input read, and nothing in it? */
+  def isEmpty: Boolean = isFilled && files.isEmpty && held.count == 0
 
   /** The rows that were read, if all of them lie in memory. */
   def inMemory: Option[RankedRows] = Option.when(isFilled && files.isEmpty)(held)

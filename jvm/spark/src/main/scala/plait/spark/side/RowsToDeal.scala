@@ -35,16 +35,18 @@ final private[spark] class RowsToDeal(
   override def rank(number: Int): Long = rows.rankOf(number)
   override def handle(number: Int): Long = rows.handle(number)
 
-  /** The hashes of some rows, those of dead ones left out: one by chance of each so many, for tables that were
-    * written side by side have a key at the same places.
+  /** Some rows: one by chance of each so many, for tables that were written side by side have a key at the same
+    * places.
     */
-  def sample(chance: SplittableRandom): Array[Int] = {
+  private def sample(chance: SplittableRandom): RowsToDeal.Sample = {
     val every = math.max(1, rows.count / RowsToDeal.MostSampled)
-    (0 until rows.count by every).iterator
+    val places = 0 until rows.count by every
+    val hashes = places.iterator
       .map(from => from + chance.nextInt(math.min(every, rows.count - from)))
       .filter(isAlive)
       .map(_ => keys.hash(reader))
       .toArray
+    RowsToDeal.Sample(hashes, rows.count.toLong * hashes.length / math.max(1, places.size))
   }
 
   private def isAlive(number: Int): Boolean = {
@@ -84,11 +86,14 @@ private[spark] object RowsToDeal {
   def pairs(left: RowsToDeal, right: RowsToDeal): Double = {
     // The same in each run: a task that runs again does what it did.
     val chance = new SplittableRandom(left.rows.count)
-    SampledPairs.guess(
-      left.sample(chance),
-      left.rows.count.toLong,
-      right.sample(chance),
-      right.rows.count.toLong
-    )
+    val (l, r) = (left.sample(chance), right.sample(chance))
+    SampledPairs.guess(l.hashes, l.alive, r.hashes, r.alive)
   }
+
+  /** @param hashes
+    *   those of dead rows left out
+    * @param alive
+    *   how many rows of the side are not dead, guessed
+    */
+  final private case class Sample(hashes: Array[Int], alive: Long)
 }

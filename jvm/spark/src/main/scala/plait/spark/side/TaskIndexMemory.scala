@@ -38,9 +38,9 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
   /** What the index takes, whether Spark has granted it or not. */
   def size: Long = total
 
-  /** Could so much more be had now, and four pages beside it? */
+  /** Could so much be had now, with what is asked for ahead and four pages beside it? */
   def hasRoomFor(bytes: Long): Boolean = {
-    val wanted = bytes + 4 * memory.pageSizeBytes
+    val wanted = bytes + stepOf(bytes) + 4 * memory.pageSizeBytes
     val granted = acquireMemory(wanted)
     freeMemory(granted)
     granted == wanted
@@ -76,7 +76,8 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
     least = total / 2 - Step
   }
 
-  private def step: Long = math.max(Step, total / 16)
+  private def step: Long = stepOf(total)
+  private def stepOf(bytes: Long): Long = math.max(Step, bytes / 16)
 
   private def warn(): Unit = if (!isWarned) {
     isWarned = true

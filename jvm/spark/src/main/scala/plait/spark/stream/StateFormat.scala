@@ -74,8 +74,11 @@ object StateFormat {
             .zip(spec.ranks(side))
             .map { case (n, e) => s"$n ${sql(e)}" }
             .mkString("; ")
-      } :+ s"as of ${spec.asOf.fold("none")(a => sql(a.best))}" :+ s"condition ${join.condition.full.fold("none")(sql)}"
+      } :+ s"as of ${spec.asOf.fold("none")(asOf(_, sql))}" :+ s"condition ${join.condition.full.fold("none")(sql)}"
   }
+
+  private def asOf(spec: AsOfSpec, sql: Expression => String): String =
+    (sql(spec.best) +: spec.best.ties.map(tie => s"ties ${sql(tie)}")).mkString("; ")
 
   /** As SQL writes it; without the number that Spark gives an expression of two uses, another one in each run. */
   private def nameOf(column: Attribute): String =

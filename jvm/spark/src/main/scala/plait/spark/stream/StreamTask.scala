@@ -100,7 +100,8 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     batch.limit.map(StreamKeyLimit.of(_, batch.keys, outputs))
 
   /** Rows that have left because nothing can match them. */
-  def pruned(side: Side): Long = stored(side).removedRows - stored(side).expiredRows
+  def pruned(side: Side): Long =
+    stored(side).removedRows - stored(side).expiredRows - stored(side).sentAwayRows
 
   /** Once all has been given. */
   def count(side: Side, rowsIn: Long, pruned: Long, tooMany: Long, waiting: Long): Unit = {
