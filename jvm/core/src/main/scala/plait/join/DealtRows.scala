@@ -29,6 +29,9 @@ final class DealtRows private (
   def hash(place: Int): Int = hashes(place)
   def rank(place: Int): Long = ranks(place)
   def handle(place: Int): Long = handles(place)
+
+  /** How many rows the largest bucket has. */
+  def largest: Int = (0 until buckets).iterator.map(b => end(b) - begin(b)).max
 }
 
 object DealtRows {

@@ -176,6 +176,11 @@ final class RadixJoin(
 
 object RadixJoin {
 
+  /** What a built row of a bucket takes of the heap at most, beside what it takes of [[DealtRows]]: two heads of chains,
+    * a link and a half, and whether it has matched.
+    */
+  val BytesPerRow: Int = 16
+
   /** What is at hand. */
   sealed trait Step
 

@@ -154,6 +154,7 @@ final class SymmetricHashJoinTask(
     val dealt = sources.map(DealtRows.of(_, bits))
     // What probes is read in any case, and has its reach computed.
     val built = if (in.left > in.right) Side.Left else Side.Right
+    run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
     val rows = sources.map(_.rows)
     for (side <- Side.both) rows(side).forgetNumbers()
     metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
