@@ -18,7 +18,7 @@ def times(
 ) -> None:
     """Draw a line a join and size of batches."""
     plt = _pyplot()
-    figure, axes = plt.subplots(figsize=(6.5, 4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8.5, 4), layout="constrained")
     for (name, found), colour in zip(cells.items(), COLOURS, strict=True):
         for batch, dash in zip(BATCHES, DASHES, strict=True):
             seconds = [1000 * found[keys, rows, batch].seconds for rows in sizes]
@@ -27,7 +27,7 @@ def times(
     axes.set(xlabel="rows a side", ylabel="milliseconds of one thread", yscale="log")
     axes.set_xticks(sizes, [f"{rows:,}" for rows in sizes])
     axes.set_title(f"{keys} keys", fontsize=10)
-    axes.legend(fontsize=6)
+    figure.legend(loc="outside right center", fontsize=6)  # no line lies below it
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
