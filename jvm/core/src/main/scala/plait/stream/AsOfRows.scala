@@ -25,7 +25,9 @@ final private[stream] class AsOfRows {
   def end(i: Int): Long = ends(i)
   def handle(i: Int): Long = handles(i)
   def place(i: Int): Long = places(i)
-  def isMoved(i: Int): Boolean = moved(i)
+
+  /** Is it to be stored as long as it waits: is it new, or has it another end than in its place? */
+  def isChanged(i: Int): Boolean = (places(i) == Place.New || moved(i)) && !isEvicted(i)
 
   /** Since when it is remembered. */
   def born(i: Int): Long = births(i)

@@ -168,6 +168,9 @@ final class StoredRows[R >: Null <: AnyRef](
   /** When a row was stored, by the time of [[Lifetime]]. */
   def born(place: Long): Long = segments.all(Place.segment(place)).born
 
+  /** Whether rows leave because of their age. */
+  def forgets: Boolean = lifetime.isCounted
+
   /** The time of the batch. */
   def now: Long = lifetime.now
 

@@ -163,7 +163,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** Does no row of a side leave while a row of the other may pick it? */
   private def staysUnlessUseless(side: Side): Boolean =
-    limit.isEmpty && stored(side).now == Lifetime.Timeless
+    limit.isEmpty && !stored(side).forgets
 
   /** Of the right rows at hand, by key. */
   private def rightRanks: collection.Map[KeyGroup, mutable.TreeSet[Long]] = {
@@ -294,22 +294,15 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     *   whether a row stays after the batch
     */
   private def append(side: Side)(waits: Int => Boolean): Unit = {
-    val rows = rowsOf(side)
-    val slices = Array.tabulate(rows.size)(i => stored(side).sliceOf(rows.born(i)))
-    val isStored = (i: Int) =>
-      (rows.place(i) == Place.New || rows.isMoved(i)) && !rows.isEvicted(i) && waits(i)
-    for (
-      i <- 0 until rows.size if rows.place(i) != Place.New && rows.isMoved(i) && !rows.isEvicted(i)
-    )
-      if (waits(i)) stored(side).replace(rows.place(i)) else stored(side).mark(rows.place(i))
-    val youngest = Iterator
-      .range(0, rows.size)
-      .filter(isStored)
-      .toSeq
-      .groupMapReduce(slices(_))(rows.born)(math.max)
+    val (rows, to) = (rowsOf(side), stored(side))
+    for (i <- 0 until rows.size if rows.isChanged(i) && rows.place(i) != Place.New)
+      if (waits(i)) to.replace(rows.place(i)) else to.mark(rows.place(i))
+    val slice = (i: Int) => to.sliceOf(rows.born(i))
+    val kept = (i: Int) => rows.isChanged(i) && waits(i)
+    val youngest = (0 until rows.size).filter(kept).groupMapReduce(slice)(rows.born)(math.max)
     // What was marked is written in any case.
-    for ((slice, born) <- youngest + (stored(side).sliceOf(stored(side).now) -> stored(side).now))
-      stored(side).append(rows.byHash(pages(side))(i => isStored(i) && slices(i) == slice), born)
+    for ((number, born) <- youngest + (to.sliceOf(to.now) -> to.now))
+      to.append(rows.byHash(pages(side))(i => kept(i) && slice(i) == number), born)
   }
 
   private def keepLeft(): Unit = {

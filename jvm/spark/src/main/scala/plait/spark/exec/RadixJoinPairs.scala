@@ -24,8 +24,8 @@ import plait.{BySide, Side}
   *   of a probing row: its key and reach
   * @param keyOf
   *   of a built row: its key
-  * @param throwIfKilled
-  *   asks whether the task is to end
+  * @param stopIfKilled
+  *   called at each step
   * @param release
   *   gives back what is held, after the last row
   */
@@ -39,7 +39,7 @@ final class RadixJoinPairs(
     roles: BySide[Role],
     fields: BySide[Int],
     accepts: InternalRow => Boolean,
-    throwIfKilled: () => Unit,
+    stopIfKilled: () => Unit,
     release: () => Unit
 ) extends JoinedPairs {
   private val built = core.built
@@ -47,7 +47,6 @@ final class RadixJoinPairs(
   private val probingRow = new UnsafeRow(fields(probing))
   private val builtRow = new UnsafeRow(fields(built))
   private val pair = new JoinedRow
-  // A match of a side whose rows come out if they have none is no row.
   private val givesMatches = Role.givesMatches(roles)
   // Dead rows that come out were not given from here on.
   private val firstDead =
@@ -56,7 +55,6 @@ final class RadixJoinPairs(
     )
   private var deadGiven = 0
   private var isMatching = false
-  private var steps = 0
   private var found = 0L
   private var rowsGiven = 0L
 
@@ -79,8 +77,7 @@ final class RadixJoinPairs(
       // Invariant: all that came of the steps before the last was given.
       while (!isFound && !(step eq RadixJoin.Over)) {
         step = core.step()
-        steps += 1
-        if ((steps & RadixJoinPairs.Unasked) == 0) throwIfKilled()
+        stopIfKilled()
         if (step eq RadixJoin.Probes) isFound = probe()
         else if (step eq RadixJoin.Leaves) {
           rows(built).point(core.leaver, builtRow)
@@ -152,9 +149,6 @@ final class RadixJoinPairs(
 }
 
 object RadixJoinPairs {
-
-  /** All bits of how many steps are made before the task is asked. */
-  final private val Unasked = 1023
 
   /** Fetches the rows of a bucket. */
   final class Fetch(rows: BySide[RankedRows]) extends RadixJoin.Touch {

@@ -37,7 +37,6 @@ final class SymmetricHashJoinPairs(
     release: () => Unit
 ) extends JoinedPairs {
   private val pair = new JoinedRow
-  // A match of a side whose rows come out if they have none is no row.
   private val givesMatches = Role.givesMatches(roles)
   private var phase = SymmetricHashJoinPairs.Reading
   private var hasArrival = false

@@ -171,7 +171,7 @@ final class SymmetricHashJoinTask(
       roles,
       sides.map(_.output.size),
       accepts(run.context),
-      () => TaskEnd.throwIfKilled(run.context),
+      TaskEnd.nowAndThen(run.context),
       () => run.ending.run()
     )
     run.ending.is { () =>
@@ -190,10 +190,9 @@ final class SymmetricHashJoinTask(
           sides.left.output ++ sides.right.output,
           context.partitionId()
         )
-      var asked = 0
+      val stop = TaskEnd.nowAndThen(context)
       pair => {
-        asked += 1
-        if ((asked & SymmetricHashJoinTask.Unasked) == 0) TaskEnd.throwIfKilled(context)
+        stop()
         holds(pair)
       }
     }
@@ -234,9 +233,6 @@ final class SymmetricHashJoinTask(
 }
 
 object SymmetricHashJoinTask {
-
-  /** All bits of how often a condition is asked before the task is. */
-  final private val Unasked = 1023
 
   /** Of fewer rows the one way is as quick as the other, and a join by rank holds fewer. */
   private val EnoughRows = 1 << 15

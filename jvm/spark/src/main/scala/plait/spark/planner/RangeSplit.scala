@@ -32,7 +32,7 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32
 import plait.order.WhyNot
 import plait.spark.plan.PlaitJoinHint
 import plait.spark.planner.JoinIntervals.{Computed, Mixed, Point, Stretch}
-import plait.spark.translate.{IntervalExpressions, PlaceOf, PlacesReached, RangeOf}
+import plait.spark.translate.{IntervalExpressions, PlaceExpression, RangeOf}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
@@ -201,7 +201,7 @@ object RangeSplit extends Rule[LogicalPlan] {
 
   private def isSplit(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(_.exists {
-      case _: RangeOf | _: PlaceOf | _: PlacesReached => true
+      case _: RangeOf | _: PlaceExpression => true
       case _ => false
     }))
 

@@ -57,16 +57,12 @@ object PairConditions extends PredicateHelper {
 
   /** A condition that refuses row after row keeps a search going; a task that is killed ends it. */
   private def stoppable(test: Test): Test = {
-    val context = TaskContext.get()
-    var asked = 0
+    val stop = TaskEnd.nowAndThen(TaskContext.get())
     row => {
-      asked += 1
-      if (asked % QuestionsBetween == 0) TaskEnd.throwIfKilled(context)
+      stop()
       test(row)
     }
   }
-
-  private val QuestionsBetween = 1024
 
   def compiled(
       conditions: PairConditions[Expression],

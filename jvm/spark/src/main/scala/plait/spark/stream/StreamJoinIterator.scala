@@ -32,7 +32,6 @@ final class StreamJoinIterator(
 )(done: () => Unit)
     extends Iterator[InternalRow] {
   private val pair = new JoinedRow
-  // A match of a side whose rows come out if they have none is no row.
   private val givesMatches = Role.givesMatches(roles)
   private var hasRead = false
   private var isOver = false

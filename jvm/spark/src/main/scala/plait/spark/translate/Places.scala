@@ -57,26 +57,33 @@ object Places {
   }
 
   /** By the cuts, which stand behind the ends. */
-  private def rangeOf(rank: Long, ends: ArrayData, ranges: Int): Int = {
-    val start = ranges + 2
-    var below = start
-    var above = ends.numElements()
-    // Invariant: cuts before `below` are at most the rank, those from `above` on are greater.
-    while (below < above) {
-      val middle = (below + above) >>> 1
-      if (ends.getLong(middle) <= rank) below = middle + 1 else above = middle
-    }
-    below - start
-  }
+  private def rangeOf(rank: Long, ends: ArrayData, ranges: Int): Int =
+    RangeOf.countAtMost(rank, ends, ranges + 2)
 
   private[translate] val name: String = getClass.getName.stripSuffix("$")
 }
 
-/** The place of a home row; NULL if an end is. */
-final case class PlaceOf(first: Expression, second: Expression, third: Expression, ranges: Int)
-    extends TernaryExpression {
-  override def dataType: DataType = IntegerType
+/** What [[Places]] says of the low end, the high end, and the ends of ranges; NULL if one is. */
+sealed abstract class PlaceExpression extends TernaryExpression {
+  def ranges: Int
+
+  /** Of [[Places]]. */
+  protected def function: String
   override def nullIntolerant: Boolean = true
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(
+      ctx,
+      ev,
+      (low, high, ends) => s"${Places.name}.$function($low, $high, $ends, $ranges)"
+    )
+}
+
+/** The place of a home row. */
+final case class PlaceOf(first: Expression, second: Expression, third: Expression, ranges: Int)
+    extends PlaceExpression {
+  override protected def function: String = "of"
+  override def dataType: DataType = IntegerType
   override def prettyName: String = "place_of"
 
   override protected def nullSafeEval(low: Any, high: Any, ends: Any): Any =
@@ -87,13 +94,6 @@ final case class PlaceOf(first: Expression, second: Expression, third: Expressio
       ranges
     )
 
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    defineCodeGen(
-      ctx,
-      ev,
-      (low, high, ends) => s"${Places.name}.of($low, $high, $ends, $ranges)"
-    )
-
   override protected def withNewChildrenInternal(
       newFirst: Expression,
       newSecond: Expression,
@@ -101,15 +101,15 @@ final case class PlaceOf(first: Expression, second: Expression, third: Expressio
   ): PlaceOf = copy(first = newFirst, second = newSecond, third = newThird)
 }
 
-/** The places that a row of the other side reaches; NULL if an end is. */
+/** The places that a row of the other side reaches. */
 final case class PlacesReached(
     first: Expression,
     second: Expression,
     third: Expression,
     ranges: Int
-) extends TernaryExpression {
+) extends PlaceExpression {
+  override protected def function: String = "reached"
   override def dataType: DataType = ArrayType(IntegerType, containsNull = false)
-  override def nullIntolerant: Boolean = true
   override def prettyName: String = "places_reached"
 
   override protected def nullSafeEval(low: Any, high: Any, ends: Any): Any =
@@ -118,13 +118,6 @@ final case class PlacesReached(
       high.asInstanceOf[Long],
       ends.asInstanceOf[ArrayData],
       ranges
-    )
-
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    defineCodeGen(
-      ctx,
-      ev,
-      (low, high, ends) => s"${Places.name}.reached($low, $high, $ends, $ranges)"
     )
 
   override protected def withNewChildrenInternal(

@@ -59,14 +59,20 @@ object RangeOf {
   /** @param cuts
     *   or null
     */
-  def countAtMost(rank: Long, cuts: ArrayData): Int = {
-    var below = 0
-    var above = if (cuts == null) 0 else cuts.numElements()
+  def countAtMost(rank: Long, cuts: ArrayData): Int =
+    if (cuts == null) 0 else countAtMost(rank, cuts, 0)
+
+  /** @param from
+    *   where the cuts begin
+    */
+  def countAtMost(rank: Long, cuts: ArrayData, from: Int): Int = {
+    var below = from
+    var above = cuts.numElements()
     // Invariant: cuts before `below` are at most the rank, those from `above` on are greater.
     while (below < above) {
       val middle = (below + above) >>> 1
       if (cuts.getLong(middle) <= rank) below = middle + 1 else above = middle
     }
-    below
+    below - from
   }
 }
