@@ -113,6 +113,40 @@ def test_a_side_is_pruned_by_what_footers_say_of_a_column_beside_the_order(
     assert most_held(without) > 900
 
 
+def test_a_join_that_footers_narrow_is_part_of_generated_code(
+    spark: SparkSession, view: View, tmp_path: Path
+) -> None:
+    view("l", write(tmp_path / "l", ints(range(300))))
+    view("r", write(tmp_path / "r", ints(range(200, 400))))
+    query = f"SELECT count(*) AS c, sum(l.t) AS s FROM l JOIN r ON {NEAR}"
+    compiled = {"spark.sql.codegen.wholeStage": True, "spark.sql.codegen.factoryMode": "FALLBACK"}
+    with settings(spark, compiled):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+    plan = df._jdf.queryExecution().executedPlan().toString()
+    assert "; footers: " in plan
+    assert re.search(r"\*\(\d+\) SymmetricHashJoin", plan), plan
+
+
+def test_a_join_whose_reaches_hold_the_whole_of_the_other_side_is_sparks(
+    spark: SparkSession, view: View, tmp_path: Path
+) -> None:
+    view("l", write(tmp_path / "l", ints(range(100))))
+    view("r", write(tmp_path / "r", ints(range(50, 151))))
+
+    def planned(width: int) -> str:
+        query = f"SELECT l.t, r.t FROM l JOIN r ON l.k = r.k AND abs(l.t - r.t) <= {width}"
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        return str(plait.explain(df))
+
+    # The furthest two are 0 and 150.
+    with settings(spark, {"spark.plait.join.strategy": "auto"}):
+        assert "[ALL_REACHED]" in planned(150)
+        assert "SymmetricHashJoin" in planned(149)
+    assert "SymmetricHashJoin" in planned(150)
+
+
 def rewritten(folder: str, columns: dict[str, Any]) -> None:
     """Write the one file of a folder anew, under its name."""
     pq.write_table(pa.table(columns), Path(folder) / "part-0.parquet")

@@ -74,6 +74,14 @@ object WhyNot {
         order
       )
 
+  /** Then there is nothing to prune, whatever the order. */
+  final case class AllReached(facts: String)
+      extends WhyNot(
+        "ALL_REACHED",
+        s"the condition holds for all rows of equal keys, so nothing can be pruned: by footers and filters $facts",
+        facts
+      )
+
   /** Of streams: nothing says how far the other side has come. */
   final case class NoFrontier(side: Side, order: String)
       extends WhyNot(

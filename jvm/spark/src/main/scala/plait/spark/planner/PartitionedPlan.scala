@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import plait.constraint.Term
 import plait.join.Rankless
-import plait.order.{Direction, Order, OrderChoice, SolvedChoice, WhyNot}
+import plait.order.{AllReached, Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.exec.SymmetricHashJoinExec
 import plait.spark.plan.OrderedBy
 import plait.spark.side.SidePruning
@@ -43,14 +43,16 @@ object PartitionedPlan {
       choice: JoinStrategyChoice,
       children: BySide[SparkPlan]
   ): Either[WhyNot, SparkPlan] =
-    pruned(join)(_ => None).left.flatMap(unpruned(_, choice)).map(node(join, _, children))
+    pruned(join)(_ => None, whyAllReached(choice)).left
+      .flatMap(unpruned(_, choice))
+      .map(node(join, _, children))
 
   /** A join without keys. One task that keeps all rows of a side would be worse than many that compare
     * all pairs, and so would one whose rows are guessed to leave some time.
     */
   def gathered(join: JoinToPlan, children: BySide[SparkPlan]): Either[WhyNot, SparkPlan] =
     for {
-      pruning <- pruned(join)(_.whyNotTwoEnded.map(WhyNot.KeptInOneTask(_)))
+      pruning <- pruned(join)(_.whyNotTwoEnded.map(WhyNot.KeptInOneTask(_)), _ => None)
       whys = Side.both.flatMap(pruning.text(_).whyNot)
       _ <- whys.headOption.map(WhyNot.KeptInOneTask(_)).toLeft(())
     } yield {
@@ -73,21 +75,39 @@ object PartitionedPlan {
       pruning.sides.map(_.rankless)
     )(join.told(pruning.text))
 
-  private def pruned(
-      join: JoinToPlan
-  )(whyNot: SolvedChoice => Option[WhyNot]): Either[WhyNot, Pruning] =
+  private def pruned(join: JoinToPlan)(
+      whyNotSolved: SolvedChoice => Option[WhyNot],
+      whyNot: JoinCondition => Option[WhyNot]
+  ): Either[WhyNot, Pruning] =
     join.residual.toRight(WhyNot.NoComparison()).flatMap { expression =>
       val footers = footersOf(join, expression)
       val condition =
         new JoinCondition(expression, join.children, join.equalities, footers.map(_.facts))
-      val formulas = byFormulas(condition, footers)
-      if (formulas.exists(found => Side.both.forall(found.text(_).whyNot.isEmpty))) formulas
-      else {
-        val solved = bySolving(condition, footers)(whyNot)
-        if (formulas.exists(_.points + Advantage > solved.fold(_ => 0, _.points))) formulas
-        else solved
-      }
+      whyNot(condition).toLeft(()).flatMap(_ => better(condition, footers)(whyNotSolved))
     }
+
+  private def better(condition: JoinCondition, footers: BySide[FooterFacts])(
+      whyNotSolved: SolvedChoice => Option[WhyNot]
+  ): Either[WhyNot, Pruning] = {
+    val formulas = byFormulas(condition, footers)
+    if (formulas.exists(found => Side.both.forall(found.text(_).whyNot.isEmpty))) formulas
+    else {
+      val solved = bySolving(condition, footers)(whyNotSolved)
+      if (formulas.exists(_.points + Advantage > solved.fold(_ => 0, _.points))) formulas
+      else solved
+    }
+  }
+
+  /** A join that would prune nothing is Spark's, unless it was asked for. */
+  private def whyAllReached(
+      choice: JoinStrategyChoice
+  )(condition: JoinCondition): Option[WhyNot] = {
+    val known = Side.both.flatMap(condition.belowAndInFiles(_))
+    val mayGain = choice == JoinStrategyChoice.Always || known.isEmpty ||
+      !AllReached.of(condition.whole.term(condition.expression), known)
+    if (mayGain) None
+    else Some(WhyNot.AllReached(known.map(condition.conjunctOf).distinct.mkString(", ")))
+  }
 
   private def footersOf(join: JoinToPlan, expression: Expression): BySide[FooterFacts] = {
     val most = PlaitConf(SQLConf.get).mostFooters

@@ -3,8 +3,7 @@ package plait.spark.translate
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
+import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, Unevaluable}
 import org.apache.spark.sql.execution.datasources.FileIndex
 import org.apache.spark.sql.types.DataType
 
@@ -41,7 +40,8 @@ final case class FilesSeen(
   *                                                              wide     t + 5
   * }}}
   *
-  * It is never computed: which of the two it is the join decides before it starts.
+  * It is never computed: which of the two it is the join decides before it starts. That keeps no join out of
+  * generated code, as an expression that can only be interpreted would.
   *
   * @param relations
   *   known to the driver alone: generated code takes the plan around it along to the tasks
@@ -51,7 +51,7 @@ final case class WhileFilesStand(
     wide: Expression,
     @transient relations: Seq[FilesSeen]
 ) extends BinaryExpression
-    with CodegenFallback {
+    with Unevaluable {
   override def left: Expression = narrow
   override def right: Expression = wide
   override def dataType: DataType = wide.dataType
