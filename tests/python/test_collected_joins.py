@@ -71,6 +71,27 @@ def test_without_an_equality_a_small_side_and_many_rows_the_join_is_sparks(
     assert str(plait.explain(spark.sql(KEYLESS))).endswith("[FEW_PAIRS]")
 
 
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ("l.a - r.b < l.c", "ONE_SIDED_REACH"),  # so r.b > l.a - l.c, by sums of doubles
+        ("l.a - r.b > l.a", "NO_INTERVAL"),  # r.b < 0, the same for all left rows
+        ("l.a || r.b = 'x'", "NO_COMPARISON"),
+    ],
+)
+def test_a_side_that_is_not_collected_says_what_its_condition_lacks(
+    spark: SparkSession, condition: str, code: str
+) -> None:
+    spark.sql(
+        "SELECT id AS k, id / 2D AS a, id / 3D AS b, id / 5D AS c FROM range(9)"
+    ).createOrReplaceTempView("sums")
+    query = f"SELECT l.a, r.b FROM sums l JOIN sums r ON l.k = r.k AND {condition}"
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert str(plait.explain(df)).endswith(f"[{code}]")
+
+
 @pytest.mark.parametrize(("hinted", "text"), [("points", "left "), ("ranges", "right")])
 def test_the_hint_broadcast_says_which_side_is_collected(
     spark: SparkSession, hinted: str, text: str
@@ -121,6 +142,24 @@ def test_always_deals_both_sides_by_key_and_never_leaves_all_to_spark(
         assert ("SymmetricHashJoin" in nodes(df)) == (strategy == "always")
         assert "CollectedJoin" not in nodes(df)
     assert rows == rows_of_spark(spark, KEYED)
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_keys_that_spark_cannot_hash_are_collected_at_once(
+    spark: SparkSession, adaptive: bool
+) -> None:
+    """Of texts of a collation Spark makes a sort-merge join, and broadcasts neither side."""
+    spark.sql("SELECT id, char(97 + id % 3) AS c, id AS t FROM range(60)").createOrReplaceTempView(
+        "texts"
+    )
+    query = (
+        "SELECT l.id, r.id FROM texts l JOIN texts r ON upper(l.c) COLLATE UTF8_LCASE = "
+        "r.c COLLATE UTF8_LCASE AND r.t BETWEEN l.t AND l.t + 3"
+    )
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": adaptive}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert nodes(df) == ["CollectedJoin"]
 
 
 def test_an_empty_collected_side_gives_no_pairs(spark: SparkSession) -> None:

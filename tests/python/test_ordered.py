@@ -151,9 +151,16 @@ def test_a_wrong_property_is_an_error_that_names_it(
     [
         ("ORDERED(x, seq)", "The hint ORDERED names x, but the relations of its query are l, r"),
         ("ORDERED(seq)", "must name the relation whose rows come in order, one of l, r"),
-        ("ORDERED(l, seq, -5)", "not negative: .* It was ORDERED\\(l, seq, -5\\)"),
+        (
+            "ORDERED(l, seq, -5)",
+            "not negative: .* It was ORDERED\\(l, seq, -5\\): a row cannot come late by -5",
+        ),
+        ("ORDERED(l, 'seq DESCC')", "'seq DESCC' is no order"),
+        ("ORDERED(l, 'seq, v')", "'seq, v' are several orders, and rows come in one"),
+        ("ORDERED(l, rand())", "has other values each time it is computed"),
+        ("SYMMETRIC_HASH", "SYMMETRIC_HASH must name relations of its query"),
         ("ORDERED(l, 'seq,')", "It was ORDERED"),
-        ("ORDERED(l, seq, 1, 2)", "It was ORDERED"),
+        ("ORDERED(l, seq, 1, 2)", "which are 4 parameters"),
         ("ORDERED(l)", "names the relation l, and not the order in which its rows come"),
         ("ORDERED(l, v, 5)", "values of the type STRING have no difference"),
     ],

@@ -178,18 +178,20 @@ class RandomJoin:
 
     def is_left_to_spark(self, df: DataFrame) -> bool:
         """Say whether what Spark has of the join is Spark's for a reason that is true of it."""
-        (why,) = {side.why_not for side in plait.explain(df) if not side.node.startswith(NODES)}
-        WHY[str(why)] += 1
+        whys = {side.why_not for side in plait.explain(df) if not side.node.startswith(NODES)}
+        WHY.update(map(str, whys))
         # Of an EXISTS that computes with both sides, Spark makes a join by a table of values.
         is_keyless = self.is_keyless or self.type == EXISTENCE
-        return {
+        true_of_it = {
             "NO_COMPARISON": self.type == EXISTENCE,
             "ONE_SIDED_REACH": is_keyless or self.is_broadcast,
+            "NO_INTERVAL": is_keyless or self.is_broadcast,
             "FEW_PARTNERS": self.is_broadcast,
             "FEW_PAIRS": is_keyless and self.strategy == "auto",
             "KEPT_IN_ONE_TASK": is_keyless,
-            "NOTHING_PRUNED": is_keyless,
-        }.get(str(why), False)
+            "NOTHING_PRUNED": is_keyless or self.strategy == "auto",
+        }
+        return all(true_of_it.get(str(why), False) for why in whys)
 
     def register(self, spark: SparkSession) -> None:
         for name, table in (("lefts", self.left), ("rights", self.right)):

@@ -62,6 +62,23 @@ object SolvedChoice {
     }
   }
 
+  /** The choice by the first of several conditions that shows both sides pruned, else by the one that shows them pruned
+    * best.
+    */
+  def guessed(
+      conditions: Seq[Side => Term],
+      candidates: BySide[Seq[Term]],
+      computable: Term => Boolean
+  ): Either[WhyNot, SolvedChoice] = {
+    val found =
+      conditions.map(BySide.make(_)).distinct.to(LazyList).map(best(_, candidates, computable))
+    def isBoth(choice: SolvedChoice) = Side.both.forall(choice.isPruned)
+    found
+      .find(_.exists(isBoth))
+      .orElse(found.filter(_.isRight).maxByOption(_.fold(_ => 0, _.points)))
+      .getOrElse(found.head)
+  }
+
   /** The same orders, and the reaches under other conditions. */
   def under(
       orders: BySide[Order],

@@ -130,6 +130,16 @@ object WhyNot {
         order
       )
 
+  /** Of a side that would be collected: nothing bounds what a row of the other looks for. */
+  final case class NoInterval(side: Side, order: String)
+      extends WhyNot(
+        "NO_INTERVAL",
+        s"the condition bounds what a ${side.name} row reaches in $order at neither end, or lets it match a row " +
+          s"whose $order is NULL, so there is no interval to look for",
+        side.name,
+        order
+      )
+
   /** It is known only then how many rows share a key. */
   final case class BroadcastFirst(side: Side)
       extends WhyNot(

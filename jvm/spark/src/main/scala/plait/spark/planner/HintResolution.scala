@@ -2,6 +2,7 @@
 package plait.spark.planner
 
 import java.util.Locale
+import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -9,8 +10,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.PlaitConf
 import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
+import plait.spark.{PlaitConf, Spelling}
 
 /** Turns Plait's hints into Spark's resolved ones, or into nodes, on the relations that they name.
   *
@@ -23,10 +24,12 @@ import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
   * RANGE_JOIN(t, 10)                                                    taken, and of no use here
   * }}}
   *
-  * A name that stands for no relation of its query is an error. With `spark.plait.enabled=false` the
+  * A name that stands for no relation of its query is an error. Of a hint that is nobody's Spark warns, and Plait, once,
+  * if it is nearly one of Plait's. With `spark.plait.enabled=false` the
   * hints are unknown to Spark, which warns of them.
   */
 object HintResolution extends Rule[LogicalPlan] {
+  private val told = ConcurrentHashMap.newKeySet[String]()
   private val strategies =
     Seq(PlaitJoinHint.SYMMETRIC_HASH, PlaitJoinHint.NO_SYMMETRIC_HASH)
       .map(h => h.displayName -> h)
@@ -44,6 +47,7 @@ object HintResolution extends Rule[LogicalPlan] {
 
   private def resolved(name: String, hint: UnresolvedHint): LogicalPlan =
     if (strategies.contains(name)) {
+      if (hint.parameters.isEmpty && !HintedRelations.isOfDataFrame(hint)) throw nameless(name)
       val info = HintInfo(strategy = Some(strategies(name)))
       marked(name, hint.parameters, hint.child)(_.merge(info, conf.hintErrorHandler))
     } else if (name == RangeJoin)
@@ -53,7 +57,23 @@ object HintResolution extends Rule[LogicalPlan] {
     else if (VersionHint.Names.contains(name)) VersionHint.resolved(name, hint)
     else if (name == StateTtlHint.Name) StateTtlHint.resolved(hint)
     else if (name.startsWith("VERSION")) throw unknown(name)
-    else hint
+    else {
+      warnOf(name)
+      hint
+    }
+
+  private lazy val names: Seq[String] =
+    (strategies.keySet ++ VersionHint.Names + RangeJoin + OrderedHint.Name + BoundedHint.Name +
+      StateTtlHint.Name).toSeq.sorted
+
+  /** Spark has hints of its own, which are resolved later. */
+  private def warnOf(name: String): Unit = {
+    val meant = Spelling.asked(name, names)
+    if (meant.nonEmpty && told.add(name))
+      logWarning(
+        s"There is no hint $name, and it does nothing.$meant Plait's hints are ${names.mkString(", ")}."
+      )
+  }
 
   /** The relations that are named, or the whole plan, with one more mark on them for Spark's optimizer. */
   private def marked(name: String, relations: Seq[Any], child: LogicalPlan)(
@@ -69,6 +89,10 @@ object HintResolution extends Rule[LogicalPlan] {
         HintedRelations.changed(name, relation, plan)(on)
       }
   }
+
+  private def nameless(name: String) = new IllegalArgumentException(
+    s"The hint $name must name relations of its query: $name(a, b), or $name(a) for each join of one."
+  )
 
   private def relation(hint: String, parameter: Any): Seq[String] =
     HintedRelations.name(parameter).getOrElse {

@@ -79,6 +79,12 @@ final class JoinCondition(
     whole.term(facts.foldLeft(withEqualities)(And(_, _)))
   }
 
+  /** From what is known most to nothing that is: of a guess from likely rows nothing is left where files or filters
+    * rule those out, as do files of one day.
+    */
+  def termsToGuessBy: Seq[Side => Term] =
+    Seq(termForFiles, termFor, _ => whole.term(withEqualities))
+
   /** The condition, with the equalities that tell more of it. */
   lazy val withEqualities: Expression = telling.foldLeft(expression)(And(_, _))
 

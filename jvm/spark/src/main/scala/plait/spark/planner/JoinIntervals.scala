@@ -2,6 +2,7 @@
 package plait.spark.planner
 
 import plait.Side
+import plait.constraint.Term
 import plait.order.{Direction, IntervalChoice, SolvedChoice, SolvedReach, WhyNot}
 import plait.spark.translate.IntervalExpressions
 
@@ -42,7 +43,11 @@ object JoinIntervals {
   case object Solved extends Cost
 
   def of(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] =
-    byFormulas(condition, fixed).left.flatMap(why => bySolving(condition, fixed).toRight(why))
+    byFormulas(condition, fixed).left.flatMap { why =>
+      bySolving(condition, fixed).left.map(solved =>
+        if (why == WhyNot.NoComparison()) solved else why
+      )
+    }
 
   private def byFormulas(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] =
     IntervalChoice.best(condition.across, fixed).map { choice =>
@@ -61,26 +66,44 @@ object JoinIntervals {
       )
     }
 
-  private def bySolving(condition: JoinCondition, fixed: Side): Option[JoinIntervals] = {
-    val term = condition.termFor(fixed.other)
-    val own = term.largestOver(fixed.other)(condition.whole.source(_).isDefined).toIndexedSeq
-    SolvedChoice
-      .tried(condition.sortable(fixed))
-      .map(order => new SolvedReach(term, fixed.other, order, own))
-      .find(isTwoSided)
-      .map { reach =>
-        JoinIntervals(
-          IntervalExpressions.collected(reach, condition.whole),
-          IntervalExpressions.streamed(reach, condition.whole),
-          Point,
-          Solved,
-          s"[${reach.order}, ${reach.order}]",
-          "what is solved for each row",
-          condition.expression.toString
-        )
-      }
+  private def bySolving(condition: JoinCondition, fixed: Side): Either[WhyNot, JoinIntervals] = {
+    val seeking = fixed.other
+    def under(term: Term)(order: Term) = {
+      val own = term.largestOver(seeking)(condition.whole.source(_).isDefined).toIndexedSeq
+      new SolvedReach(term, seeking, order, own)
+    }
+    val known = SolvedChoice.tried(condition.sortable(fixed)).map(under(condition.termFor(seeking)))
+    def guesses(reach: SolvedReach) = condition.termsToGuessBy
+      .drop(1)
+      .map(_(seeking))
+      .distinct
+      .to(LazyList)
+      .map(term => under(term)(reach.order))
+    def isTwoSided(reach: SolvedReach) =
+      !reach.mayMatchNull && guesses(reach).exists(guess => directions.forall(guess.follows))
+    known.find(isTwoSided).map(solved(condition, _)).toRight(whyNone(seeking, known))
   }
 
-  private def isTwoSided(reach: SolvedReach): Boolean =
-    !reach.mayMatchNull && reach.follows(Direction.Ascending) && reach.follows(Direction.Descending)
+  private def solved(condition: JoinCondition, reach: SolvedReach): JoinIntervals =
+    JoinIntervals(
+      IntervalExpressions.collected(reach, condition.whole),
+      IntervalExpressions.streamed(reach, condition.whole),
+      Point,
+      Solved,
+      s"[${reach.order}, ${reach.order}]",
+      "what is solved for each row",
+      condition.expression.toString
+    )
+
+  private def whyNone(seeking: Side, reaches: Seq[SolvedReach]): WhyNot = {
+    def isOneSided(reach: SolvedReach) =
+      !reach.mayMatchNull && directions.exists(reach.follows)
+    reaches
+      .find(isOneSided)
+      .map(reach => WhyNot.OneSidedReach(seeking, reach.order.toString))
+      .orElse(reaches.headOption.map(reach => WhyNot.NoInterval(seeking, reach.order.toString)))
+      .getOrElse(WhyNot.NoComparison())
+  }
+
+  private val directions = Seq(Direction.Ascending, Direction.Descending)
 }

@@ -3,6 +3,7 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, JoinSelectionHelper}
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.{BroadcastPartitioning, IdentityBroadcastMode}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -42,7 +43,7 @@ object JoinMode extends JoinSelectionHelper {
     * no key        one side is small                            Collected
     *               none is, and RangeSplit gave it no key       Gathered, unless the pairs are few
     * a key         no side is small                             Partitioned
-    *               one is small, by adaptive execution          Spark's broadcast join first; once it
+    *               one is small, by adaptive execution          Spark's broadcast join first, if it has one; once it
     *                                                            is broadcast its keys are counted:
     *                                                            many rows a key: Collected
     *               one is small, else                           Collected
@@ -78,10 +79,16 @@ object JoinMode extends JoinSelectionHelper {
     else
       small match {
         case None => Right(Partitioned)
-        case Some(side) if conf.adaptiveExecutionEnabled =>
+        case Some(side) if conf.adaptiveExecutionEnabled && isHashedBySpark(join) =>
           Left(CollectedPlan.whyNever(join, side).getOrElse(WhyNot.BroadcastFirst(side)))
         case Some(side) => whyBroadcast(join, side).toLeft(whole(join, side))
       }
+  }
+
+  /** Else Spark has no hash join for its keys, and broadcasts neither side. */
+  private def isHashedBySpark(join: JoinToPlan): Boolean = join.join match {
+    case ExtractEquiJoinKeys(_, left, right, _, _, _, _, _) => hashJoinSupported(left, right)
+    case _ => false
   }
 
   private def whole(join: JoinToPlan, side: Side): Collected = Collected(side, join.rows(side))

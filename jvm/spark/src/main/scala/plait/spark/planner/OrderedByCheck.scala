@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
@@ -9,8 +9,8 @@ import org.apache.spark.sql.types._
 import plait.spark.plan.OrderedBy
 import plait.spark.{OrderViolation, PlaitConf}
 
-/** Refuses a declared order that could not be checked: with a slack where values have no difference; or of
-  * a stream whose rows are to be kept though they come against it.
+/** Refuses a declared order that could not be checked: by a value that is never the same, as rand() is; with a slack
+  * where values have no difference; or of a stream whose rows are to be kept though they come against it.
   */
 object OrderedByCheck extends (LogicalPlan => Unit) {
   override def apply(plan: LogicalPlan): Unit = {
@@ -45,9 +45,20 @@ object OrderedByCheck extends (LogicalPlan => Unit) {
 
   private def whyNot(ordered: OrderedBy): Option[String] = {
     val dataType = ordered.order.child.dataType
-    Option.when(ordered.frontier.isDefined && !hasDifference(dataType)) {
-      s"has a slack, but values of the type ${dataType.sql} have no difference: declare it without one"
-    }
+    if (!isRepeatable(ordered))
+      Some("has other values each time it is computed: declare an order by columns")
+    else
+      Option.when(ordered.frontier.isDefined && !hasDifference(dataType)) {
+        s"has a slack, but values of the type ${dataType.sql} have no difference: declare it without one"
+      }
+  }
+
+  /** Spark has put what is not below the claim. */
+  private def isRepeatable(ordered: OrderedBy): Boolean = ordered.child match {
+    case Project(list, _) =>
+      val below = list.filter(named => ordered.order.references.contains(named.toAttribute))
+      ordered.order.child.deterministic && below.forall(_.deterministic)
+    case _ => ordered.order.child.deterministic
   }
 
   private def hasDifference(dataType: DataType): Boolean = dataType match {

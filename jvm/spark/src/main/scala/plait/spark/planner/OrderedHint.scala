@@ -77,6 +77,35 @@ object OrderedHint {
   private def wrong(parameters: Seq[Any]) = new IllegalArgumentException(
     "The hint ORDERED takes a relation, an order and, where rows may come late, by how much, a number or an " +
       "interval that is not negative: ORDERED(l, seq), ORDERED(l, 'seq DESC', 100), " +
-      s"ORDERED(l, (a + b), INTERVAL 5 SECONDS). It was ${written(parameters)}."
+      s"ORDERED(l, (a + b), INTERVAL 5 SECONDS). It was ${written(parameters)}${wrongIn(parameters).mkString}."
   )
+
+  /** Which of the parameters it is, where that can be told. */
+  private def wrongIn(parameters: Seq[Any]): Option[String] = {
+    def texts = parameters.collect {
+      case Literal(text, _: StringType) if text != null => text.toString
+      case text: String => text
+    }
+    val last = parameters.drop(1).lastOption
+    if (parameters.isEmpty) Some(", without an order")
+    else if (last.exists(isNoSlack))
+      Some(s": a row cannot come late by ${HintedRelations.shown(last.get)}")
+    else
+      texts
+        .collectFirst {
+          case text if DeclaredOrder.orders(text).isEmpty => s": '$text' is no order"
+          case text if DeclaredOrder.order(text).isEmpty =>
+            s": '$text' are several orders, and rows come in one"
+        }
+        .orElse(Option.when(parameters.size > 3)(s", which are ${parameters.size} parameters"))
+  }
+
+  /** A negative number or interval, or NULL. */
+  private def isNoSlack(parameter: Any): Boolean = parameter match {
+    case Literal(null, _) => true
+    case literal: Literal =>
+      literal.dataType != StringType && DeclaredOrder.slack(literal).isEmpty
+    case number: java.lang.Number => DeclaredOrder.slack(number).isEmpty
+    case _ => false
+  }
 }

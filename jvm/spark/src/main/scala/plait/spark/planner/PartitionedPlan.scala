@@ -172,23 +172,24 @@ object PartitionedPlan {
   ): Either[WhyNot, Pruning] = {
     val whole = condition.whole
     val computable = whole.source(_: Term).isDefined
+    def under(orders: BySide[Order], term: Side => Term) =
+      SolvedChoice.under(orders, BySide.make(term), computable)
     SolvedChoice
-      .best(
-        BySide.make(condition.termForFiles),
-        BySide.make(condition.sortable),
-        computable
-      )
-      .flatMap(choice => whyNot(choice).toLeft(choice))
-      .map { choice =>
-        val plain =
-          SolvedChoice.under(choice.orders, BySide.make(condition.termFor), computable)
+      .guessed(condition.termsToGuessBy, BySide.make(condition.sortable), computable)
+      .flatMap(guess => whyNot(guess).toLeft(guess))
+      .map { guess =>
+        val choice = under(guess.orders, condition.termForFiles)
+        val plain = under(guess.orders, condition.termFor)
         def sides(of: SolvedChoice) = BySide.make(SideExpressions.solved(_, of, whole))
         val found = whileFilesStand(sides(choice), sides(plain), footers)
-        val text = BySide.make(PruningText.solved(_, choice, condition.withEqualities.toString))
+        val text = BySide.make { side =>
+          val whole = condition.withEqualities.toString
+          PruningText.solved(side, choice, whole)(guess.whyNotPruned(side))
+        }
         Pruning(
           served(found, condition),
           told(text, footers, _ => true),
-          choice.points
+          guess.points
         )
       }
   }

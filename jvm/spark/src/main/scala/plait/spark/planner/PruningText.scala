@@ -4,7 +4,7 @@ package plait.spark.planner
 import plait.Side
 import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
-import plait.order.{OrderChoice, ReachBound, SolvedChoice}
+import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
 import plait.spark.side.SidePruning
 
 /** The pruning of a side in words, for EXPLAIN:
@@ -45,12 +45,14 @@ object PruningText {
   }
 
   /** Where the solver finds the reach, the whole condition is what prunes. */
-  def solved(side: Side, choice: SolvedChoice, condition: String): SidePruning = {
+  def solved(side: Side, choice: SolvedChoice, condition: String)(
+      whyNot: Option[WhyNot] = choice.whyNotPruned(side)
+  ): SidePruning = {
     val reached = choice.orders(side.other).term
     val nulls = if (choice.mayMatchNull(side)) " NULLS FIRST" else ""
     val ordered =
       s"ordered by ${choice.orders(side)}$nulls, reaches $reached as solved for each row"
-    choice.whyNotPruned(side) match {
+    whyNot match {
       case None => SidePruning.by(ordered, condition)
       case Some(why) => SidePruning.not(ordered, why)
     }

@@ -220,7 +220,7 @@ final class StreamPruning(
           choice.orders,
           BySide.make(SideExpressions.solved(_, choice, c.whole)),
           BySide.make { side =>
-            val found = PruningText.solved(side, choice, c.expression.toString)
+            val found = PruningText.solved(side, choice, c.expression.toString)()
             if (found.whyNot.isEmpty && choice.mayMatchNull(side.other))
               found.unlessFor(WhyNot.MatchesNull(side, choice.orders(side.other).term.toString))
             else told(side, choice.orders, found)
