@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import overload
 
 NO_JOIN = "There is no join in it."
 COLUMNS = ("join", "side", "pruned by", "why not", "")
@@ -30,8 +31,8 @@ class ExplainedSide:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What became of the joins of a query: printed, lines of text; iterated, a row for each side.
+class Explanation(Sequence[ExplainedSide]):
+    """What became of the joins of a query: printed, lines of text; a sequence, a row for each side.
 
     Of a query without a join there are no rows, ``text`` is empty, and what is printed says so.
 
@@ -42,6 +43,8 @@ class Explanation:
     Join on a < b ...
     >>> [side.why_not for side in explanation]
     [None, 'ENDLESS_REACH']
+    >>> explanation[0].pruned_by
+    '(a < b)'
     """
 
     text: str
@@ -55,6 +58,15 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.sides)
+
+    @overload
+    def __getitem__(self, index: int) -> ExplainedSide: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ExplainedSide, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> ExplainedSide | tuple[ExplainedSide, ...]:
+        return self.sides[index]
 
     def _repr_html_(self) -> str:
         if not self.text and not self.sides:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(ROOT.glob("docs/*.md"))
 FLAGS = re.MULTILINE | re.DOTALL
 KEYS = re.compile(r"^\| `(spark\.plait\.[a-z.-]+)` \| `(\w+)` \|", re.MULTILINE)
+CODES = re.compile(r"^\| `([A-Z_]+)` \| ", re.MULTILINE)
 
 
 def statements(page: Path) -> list[str]:
@@ -174,3 +175,11 @@ def test_the_guide_and_the_readme_name_every_setting_with_its_default() -> None:
 def test_the_guide_names_every_counter() -> None:
     text = (ROOT / "docs/tuning.md").read_text()
     assert [name for name in METRICS if f"`{name}`" not in text] == []
+
+
+def test_the_guide_tells_every_code_of_why_not_once_and_no_other() -> None:
+    source = (ROOT / "jvm/core/src/main/scala/plait/order/WhyNot.scala").read_text()
+    there_are = re.findall(r'\bextends WhyNot\(\s*"(\w+)"', source)
+    assert len(there_are) == source.count("extends WhyNot(") >= 30
+    pages = [(ROOT / "docs" / name).read_text() for name in ("tuning.md", "streaming.md")]
+    assert sorted(CODES.findall("\n".join(pages))) == sorted(there_are)

@@ -62,6 +62,7 @@ def test_each_side_of_a_join_has_what_prunes_it_or_a_code_that_says_why_nothing_
     join, codes = CASES[case]
     found = explained(spark, join)
     assert [side.side for side in found] == ["left", "right"]
+    assert (found[0], found[-1], found[:]) == (*found, found.sides)
     assert [side.why_not for side in found] == codes
     for side in found:
         assert str(found).startswith(side.join)

@@ -58,7 +58,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
     val conf = PlaitConf(SQLConf.get)
     val failsOnError = conf.failsOnPlanningError
     // A wrong setting is the user's error, and no failure of planning.
-    val _ = (conf.joinStrategy, conf.mostFooters, conf.radixJoin)
+    val _ = (conf.joinStrategy, conf.mostFooters, conf.radixJoin, conf.orderViolation)
     if (!conf.enabled) Left(WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false"))
     else
       try {
