@@ -13,7 +13,7 @@ from benchmarks.options import Options, parse
 
 NAMES = [
     *("w1", "w2", "w3", "w4", "w5", "w6", "state"),
-    *("population", "grid", "tpcds", "article", "endpoint", "sweep"),
+    *("population", "grid", "codegen", "tpcds", "article", "endpoint", "sweep"),
 ]
 
 # Or in JVMs that they start themselves.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import org.apache.spark.sql.catalyst.expressions.ExpressionWithRandomSeed
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.internal.SQLConf
@@ -45,7 +46,7 @@ object OrderedByCheck extends (LogicalPlan => Unit) {
 
   private def whyNot(ordered: OrderedBy): Option[String] = {
     val dataType = ordered.order.child.dataType
-    if (!isRepeatable(ordered))
+    if (isRandom(ordered))
       Some("has other values each time it is computed: declare an order by columns")
     else
       Option.when(ordered.frontier.isDefined && !hasDifference(dataType)) {
@@ -53,12 +54,14 @@ object OrderedByCheck extends (LogicalPlan => Unit) {
       }
   }
 
-  /** Spark has put what is not below the claim. */
-  private def isRepeatable(ordered: OrderedBy): Boolean = ordered.child match {
-    case Project(list, _) =>
-      val below = list.filter(named => ordered.order.references.contains(named.toAttribute))
-      ordered.order.child.deterministic && below.forall(_.deterministic)
-    case _ => ordered.order.child.deterministic
+  /** Spark has put what is not below the claim. Numbers of rows and partitions are an order, for all that. */
+  private def isRandom(ordered: OrderedBy): Boolean = {
+    val below = ordered.child match {
+      case Project(list, _) =>
+        list.filter(named => ordered.order.references.contains(named.toAttribute))
+      case _ => Nil
+    }
+    (ordered.order.child +: below).exists(_.exists(_.isInstanceOf[ExpressionWithRandomSeed]))
   }
 
   private def hasDifference(dataType: DataType): Boolean = dataType match {
