@@ -23,9 +23,6 @@ object AllReached {
   def of(condition: Term, known: Seq[Compare]): Boolean = {
     val missed = Call(Logic.Not, condition)
     val pairs = known.map(_.term).foldLeft[Term](missed)(Call(Logic.And, _, _))
-    new Solver(pairs).solve() match {
-      case Narrowing.Infeasible => true
-      case _ => false
-    }
+    new Solver(pairs).solve() == Narrowing.Infeasible
   }
 }

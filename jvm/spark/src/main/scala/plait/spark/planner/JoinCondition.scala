@@ -83,7 +83,10 @@ final class JoinCondition(
     * rule those out, as do files of one day.
     */
   def termsToGuessBy: Seq[Side => Term] =
-    Seq(termForFiles, termFor, _ => whole.term(withEqualities))
+    Seq(termForFiles, termFor, _ => termAlone)
+
+  /** The whole of it, without what is known of the sides. */
+  def termAlone: Term = whole.term(withEqualities)
 
   /** The condition, with the equalities that tell more of it. */
   lazy val withEqualities: Expression = telling.foldLeft(expression)(And(_, _))

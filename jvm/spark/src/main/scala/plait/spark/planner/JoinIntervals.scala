@@ -73,14 +73,11 @@ object JoinIntervals {
       new SolvedReach(term, seeking, order, own)
     }
     val known = SolvedChoice.tried(condition.sortable(fixed)).map(under(condition.termFor(seeking)))
-    def guesses(reach: SolvedReach) = condition.termsToGuessBy
-      .drop(1)
-      .map(_(seeking))
-      .distinct
-      .to(LazyList)
-      .map(term => under(term)(reach.order))
+    // What is known may leave none of the likely rows.
+    def byLikelyRows(reach: SolvedReach) =
+      reach #:: LazyList(condition.termAlone).map(under(_)(reach.order))
     def isTwoSided(reach: SolvedReach) =
-      !reach.mayMatchNull && guesses(reach).exists(guess => directions.forall(guess.follows))
+      !reach.mayMatchNull && byLikelyRows(reach).exists(guess => directions.forall(guess.follows))
     known.find(isTwoSided).map(solved(condition, _)).toRight(whyNone(seeking, known))
   }
 
