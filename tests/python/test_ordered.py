@@ -146,6 +146,12 @@ def test_a_wrong_property_is_an_error_that_names_it(
     assert f"{name} of spark_catalog.default.{table} is '{value}'" in str(caught.value)
 
 
+def test_a_slack_without_an_order_is_an_error(spark: SparkSession, table: str) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-slack' = '1')")
+    with pytest.raises(IllegalArgumentException, match=r"must be beside plait\.ordered-by"):
+        spark.sql(f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}")
+
+
 @pytest.mark.parametrize(
     ("hint", "sentence"),
     [
@@ -162,6 +168,8 @@ def test_a_wrong_property_is_an_error_that_names_it(
         ("ORDERED(l, 'seq,')", "It was ORDERED"),
         ("ORDERED(l, seq, 1, 2)", "which are 4 parameters"),
         ("ORDERED(l)", "names the relation l, and not the order in which its rows come"),
+        ("ORDERED(l, seq, INTERVAL 5 SECONDS)", "INT, and its slack INTERVAL .*: .* a number"),
+        ("ORDERED(l, (timestamp_seconds(seq)), 5)", "is TIMESTAMP, and its slack 5: .* INTERVAL"),
         ("ORDERED(l, v, 5)", "values of the type STRING have no difference"),
     ],
 )

@@ -31,6 +31,7 @@ import plait.spark.sql.PlaitParser
   * after resolution         MissingMatchCondition         the same
   * after resolution         MissingProctime               the same
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
+  * after resolution         MistypedSlack                 what Spark would refuse names what nobody wrote
   * after resolution         MarkReadAnew                  queries in ON have become filters
   * plan normalization       ForgetClaims                  what hints said is used; nothing is cached yet
   * plan normalization       KeepIdleStreams               before the optimizer takes them out
@@ -101,6 +102,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => MissingProctime)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
+    extensions.injectPostHocResolutionRule(_ => MistypedSlack)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => StreamSubqueries)
     extensions.injectPostHocResolutionRule(_ => CarryWindows)

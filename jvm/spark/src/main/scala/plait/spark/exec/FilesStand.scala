@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
+import scala.collection.mutable
 import scala.util.Try
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -43,7 +45,8 @@ object FilesStand extends AdaptiveSparkPlanHelper with Logging {
       })
     if (relations.isEmpty) ranks
     else {
-      val changed = relations.flatten.distinct.filterNot(stands(_, inputs))
+      val hadoop = new HadoopOf
+      val changed = relations.flatten.distinct.filterNot(stands(_, inputs, hadoop))
       changed.foreach { relation =>
         val paths = relation.location.rootPaths.mkString(", ")
         logInfo(
@@ -56,16 +59,24 @@ object FilesStand extends AdaptiveSparkPlanHelper with Logging {
     }
   }
 
-  private def stands(relation: FilesSeen, inputs: BySide[SparkPlan]): Boolean = {
+  private def stands(relation: FilesSeen, inputs: BySide[SparkPlan], hadoop: HadoopOf): Boolean = {
     val scans =
       Side.both.map(inputs(_)).flatMap(scansOf).filter(_.relation.location == relation.location)
     val known = relation.files.map(file => file.path -> file).toMap
-    // A configuration is large, and made once.
-    lazy val hadoop = scans.head.session.sessionState.newHadoopConfWithOptions(relation.options)
     def isKnown(path: Path): Boolean = known
       .get(path.toString)
-      .exists(seen => Try(FileSeen.now(path, hadoop)).toOption.contains(seen))
+      .exists(seen =>
+        Try(FileSeen.now(path, hadoop(scans.head, relation.options))).toOption.contains(seen)
+      )
     scans.nonEmpty && scans.flatMap(pathsOf).distinct.forall(isKnown)
+  }
+
+  /** A configuration is large, and made once for all relations with the same options. */
+  final private class HadoopOf {
+    private val made = mutable.Map.empty[Map[String, String], Configuration]
+
+    def apply(scan: FileSourceScanExec, options: Map[String, String]): Configuration =
+      made.getOrElseUpdate(options, scan.session.sessionState.newHadoopConfWithOptions(options))
   }
 
   private def pathsOf(scan: FileSourceScanExec): Seq[Path] =

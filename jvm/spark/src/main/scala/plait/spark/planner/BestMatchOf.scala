@@ -67,7 +67,7 @@ object BestMatchOf {
     def isOf(e: Expression, side: LogicalPlan) =
       e.references.nonEmpty && e.references.subsetOf(side.outputSet)
     val (a, b) = (clause.comparison.children.head, clause.comparison.children.last)
-    for (operand <- Seq(a, b)) check(operand, clause)
+    check(clause)
     if (isTextAsOther(a) || isTextAsOther(b)) throw wrongTypes(a, b, clause)
     val direction = clause.rule match {
       case MatchRule.Nearest =>
@@ -80,13 +80,17 @@ object BestMatchOf {
     else throw wrongSides(a, b, clause)
   }
 
-  private def check(operand: Expression, clause: MatchCondition): Unit =
-    if (!operand.deterministic || operand.exists(_.isInstanceOf[SubqueryExpression]))
-      throw ClauseError.like(
-        "ASOF_JOIN_MATCH_CONDITION_INVALID_EXPRESSION",
-        Map("expr" -> operand.sql),
-        clause.comparison.origin
-      )
+  /** Whether what is compared is a value of each row. */
+  def check(clause: MatchCondition): Unit =
+    clause.comparison.children
+      .find(operand => !operand.deterministic || operand.exists(_.isInstanceOf[SubqueryExpression]))
+      .foreach { operand =>
+        throw ClauseError.like(
+          "ASOF_JOIN_MATCH_CONDITION_INVALID_EXPRESSION",
+          Map("expr" -> operand.sql),
+          clause.comparison.origin
+        )
+      }
 
   /** Spark would compare a text with another value by making one of it. */
   private def isTextAsOther(operand: Expression): Boolean = operand match {

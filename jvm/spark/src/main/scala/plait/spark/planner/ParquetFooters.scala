@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 import org.apache.parquet.hadoop.util.HadoopInputFile
@@ -22,6 +22,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.plait.InParallel
 import org.apache.spark.sql.types.DataType
 
+import plait.spark.RecentlyUsed
 import plait.spark.translate.{FileSeen, FilesSeen}
 
 /** What the footers of the files of a relation say together.
@@ -50,10 +51,10 @@ object ParquetFooters extends Logging {
   /** None, if there are more files, or one cannot be read. */
   def of(relation: HadoopFsRelation, most: Int): Option[ParquetFooters] = relation.location match {
     case list: InMemoryFileIndex if !SQLConf.get.parquetFieldIdReadEnabled =>
-      val paths = list.allFiles().map(_.getPath)
-      if (paths.isEmpty || paths.size > most) None
+      val files = list.allFiles()
+      if (files.isEmpty || files.size > most) None
       else
-        try Some(read(relation, list, paths))
+        try Some(read(relation, list, files))
         catch {
           case e @ (_: InterruptedIOException | _: ClosedByInterruptException) => throw e
           case NonFatal(e) =>
@@ -66,17 +67,30 @@ object ParquetFooters extends Logging {
   /** So many at once. */
   private val Threads = 8
 
-  private def read(relation: HadoopFsRelation, list: InMemoryFileIndex, paths: Seq[Path]) = {
-    val hadoop =
-      SparkSession.active.sessionState.newHadoopConfWithOptions(relation.options)
-    val files = InParallel.each(paths, "plait-footers", Threads)(path => ofFile(path, hadoop))
-    val seen = FilesSeen(list, files.map(_._1).toSet, relation.options)
-    new ParquetFooters(seen, files.map(_._2))
+  /** What a list of files says of them is enough to find what is kept: whether they still are so is asked before the
+    * join starts.
+    */
+  private def read(relation: HadoopFsRelation, list: InMemoryFileIndex, files: Seq[FileStatus]) = {
+    val (kept, unknown) = files.partitionMap { file =>
+      val seen = FileSeen.of(file)
+      Kept.get(seen).map(seen -> _).toLeft(file.getPath)
+    }
+    val all = kept ++ opened(unknown, relation.options)
+    new ParquetFooters(FilesSeen(list, all.map(_._1).toSet, relation.options), all.map(_._2))
   }
+
+  /** A configuration is large, and made only for what must be opened. */
+  private def opened(paths: Seq[Path], options: Map[String, String]): Seq[(FileSeen, OfFile)] =
+    if (paths.isEmpty) Nil
+    else {
+      val hadoop = SparkSession.active.sessionState.newHadoopConfWithOptions(options)
+      InParallel.each(paths, "plait-footers", Threads)(ofFile(_, hadoop))
+    }
 
   private def ofFile(path: Path, hadoop: Configuration): (FileSeen, OfFile) = {
     val seen = FileSeen.now(path, hadoop)
-    val columns = if (mayChangeUnseen(seen)) None else Kept.of(seen)(opened(path, hadoop, seen))
+    val columns = if (mayChangeUnseen(seen)) None else opened(path, hadoop, seen)
+    columns.foreach(Kept.put(seen, _))
     (seen, columns.getOrElse(Map.empty))
   }
 
@@ -119,24 +133,14 @@ object ParquetFooters extends Logging {
     * execution after each of its stages.
     */
   private object Kept {
-    private val Most = 200
     private val Nanoseconds = 10000000000L
-    private val files =
-      new java.util.LinkedHashMap[FileSeen, (Long, OfFile)](16, 0.75f, true) {
-        override def removeEldestEntry(
-            eldest: java.util.Map.Entry[FileSeen, (Long, OfFile)]
-        ): Boolean = size > Most
+    private val files = new RecentlyUsed[FileSeen, (Long, OfFile)](most = 200)
+
+    def get(file: FileSeen): Option[OfFile] =
+      files.get(file).collect {
+        case (since, columns) if System.nanoTime - since < Nanoseconds => columns
       }
 
-    def of(file: FileSeen)(read: => Option[OfFile]): Option[OfFile] = {
-      val now = System.nanoTime
-      Option(files.synchronized(files.get(file)))
-        .collect { case (since, columns) if now - since < Nanoseconds => columns }
-        .orElse {
-          val found = read
-          found.foreach(columns => files.synchronized(files.put(file, (now, columns))))
-          found
-        }
-    }
+    def put(file: FileSeen, columns: OfFile): Unit = files.put(file, (System.nanoTime, columns))
   }
 }

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, U
 
 /** A row as Spark's bytes: the very row if it is that already, else a copy, valid until the next. */
 final class AsUnsafe(output: Seq[Attribute]) {
-  private val copyOf = UnsafeProjection.create(output, output)
+  // Most rows are that, and a projection is compiled.
+  private lazy val copyOf = UnsafeProjection.create(output, output)
 
   def apply(row: InternalRow): UnsafeRow = row match {
     case unsafe: UnsafeRow => unsafe

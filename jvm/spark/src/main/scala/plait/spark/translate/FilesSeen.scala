@@ -18,7 +18,8 @@ object FileSeen {
   def now(path: Path, hadoop: Configuration): FileSeen =
     of(path.getFileSystem(hadoop).getFileStatus(path))
 
-  private def of(status: FileStatus): FileSeen =
+  /** As a list of files says. */
+  def of(status: FileStatus): FileSeen =
     FileSeen(status.getPath.toString, status.getLen, status.getModificationTime)
 }
 
