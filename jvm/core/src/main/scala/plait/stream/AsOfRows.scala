@@ -70,6 +70,24 @@ final private[stream] class AsOfRows {
       for (i <- SortByHash.order(hashes, count) if isKept(i))
         give(hashes(i), ranks(i), ends(i), Mark.Unset, store.get(handles(i)))
 
+  /** How many rows the key has that has the most. */
+  def largestKey(keyOf: Int => KeyGroup): Int = {
+    val order = SortByHash.order(hashes, count)
+    var most = 0
+    var from = 0
+    // Invariant: no key of the rows before `from` has more than `most`; rows of one hash may have several keys.
+    while (from < count) {
+      var until = from + 1
+      while (until < count && hashes(order(until)) == hashes(order(from))) until += 1
+      if (until - from > most) {
+        val ofKeys = order.slice(from, until).groupBy(keyOf).valuesIterator.map(_.length)
+        most = math.max(most, ofKeys.max)
+      }
+      from = until
+    }
+    most
+  }
+
   /** @param waits
     *   whether a row with this end stays after the batch
     */

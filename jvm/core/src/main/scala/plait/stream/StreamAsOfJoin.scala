@@ -63,6 +63,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private val frontiers = BySide.make(side => math.max(promised(side), before(side)))
   private val left = new AsOfRows
   private val right = new AsOfRows
+  private val newest = BySide.make(_ => new Newest)
   private var leftIn = 0L
   private var rightIn = 0L
   private val answered = new Arrivals
@@ -78,6 +79,14 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** How many rows of a side have left because of the limit. */
   def evicted(side: Side): Long = rowsOf(side).evicted
 
+  /** How far the newest row of the batch is ahead of its side's frontier. */
+  def lag(side: Side): Long = newest(side).aheadOf(frontiers(side))
+
+  /** The most rows of one key of a side that came or were looked at, but for left rows that had waited for nothing more
+    * than the frontier.
+    */
+  def largestKey(side: Side): Int = rowsOf(side).largestKey(keyOf(side, _))
+
   /** A row of the batch. A left row that reaches nothing is answered in this batch. */
   def add(side: Side, row: R): Arrival = {
     val reader = readers(side)
@@ -85,6 +94,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if (before(side) == Frontier.Over) Arrival.AfterEnd
     else if (reader.hasRank && reader.rank < before(side)) Arrival.Late
     else {
+      if (reader.hasRank) newest(side).add(reader.rank)
       if (side eq Side.Left) addLeft(reader, row) else addRight(reader, row)
       Arrival.InTime
     }

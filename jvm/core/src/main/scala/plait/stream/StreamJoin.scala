@@ -69,6 +69,8 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private val before = BySide.make(side => stored(side.other).frontier)
   private val frontiers = BySide.make(side => math.max(promised(side), before(side)))
 
+  private val newest = BySide.make(_ => new Newest)
+
   private var phase: Phase = Phase.Expiring
   private var side: Side = first
   private var at = 0
@@ -86,6 +88,9 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** How many rows of a side have left because of the limit. */
   def evicted(side: Side): Long = buffers(side).evictedRows
 
+  /** How far the newest row of the batch is ahead of its side's frontier. */
+  def lag(side: Side): Long = newest(side).aheadOf(frontiers(side))
+
   /** The most rows of one key of a side that were looked at, or came. */
   def largestKey(side: Side): Int = buffers(side).largestKey
 
@@ -96,6 +101,7 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if (before(side) == Frontier.Over) Arrival.AfterEnd
     else if (isRanked(side, reader) && reader.rank < before(side)) Arrival.Late
     else {
+      if (isRanked(side, reader)) newest(side).add(reader.rank)
       if (reader.reaches || (roles(side).leaves eq Leaving.Aloud)) keep(side, reader, row)
       else core.addDead(side)
       Arrival.InTime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples: how long an as-of join of streams remembers rows that get another end while they wait.
+// Examples: how long an as-of join of streams remembers rows that get another end while they wait, and what it counts.
 package plait.stream
 
 import munit.FunSuite
@@ -18,6 +18,8 @@ class AsOfLifetimeScripts extends FunSuite {
 
     /** Of the last batch: the left rows that are answered, and the right rows that each may pick. */
     var answered: Seq[(Int, Seq[Int])] = Nil
+    var largestKeys: BySide[Int] = BySide(0, 0)
+    var lags: BySide[Long] = BySide(0L, 0L)
 
     def at(now: Long, right: Long = Frontier.Unknown)(lefts: Row*)(rights: Row*): BySide[Long] = {
       val pages = BySide.make(_ => new ArrayRowStore[Row])
@@ -36,6 +38,8 @@ class AsOfLifetimeScripts extends FunSuite {
       lefts.foreach(join.add(Side.Left, _))
       rights.foreach(join.add(Side.Right, _))
       join.run()
+      largestKeys = BySide.make(join.largestKey)
+      lags = BySide.make(join.lag)
       def listed(side: Side) = {
         val list = join.rows(side)
         Seq.tabulate(list.size)(i => pages(side).get(list(i)))
@@ -72,5 +76,28 @@ class AsOfLifetimeScripts extends FunSuite {
     assertEquals(script.answered, Nil)
     script.at(170, right = 60)()(row(3, 70, (0, 70)))
     assertEquals(script.answered, Seq(1 -> Seq(2, 3)))
+  }
+
+  test("the largest key is that of most rows, and keys of one hash are counted apart") {
+    val script = new Script(Superseding.ByNext)
+    def of(key: Int, ids: Int*) =
+      ids.map(id => Row(id, key, Some(id.toLong), Some((id.toLong, Long.MaxValue))))
+    // Keys 1 and 4 share a hash.
+    script.at(0)()(of(1, 10, 11) ++ of(4, 20, 21, 22) ++ of(2, 30): _*)
+    assertEquals(script.largestKeys, BySide(0, 3))
+    script.at(1)(of(1, 90): _*)(of(1, 12): _*)
+    assertEquals(
+      script.largestKeys,
+      BySide(1, 3),
+      "the two that were superseded or waited, and the new one"
+    )
+  }
+
+  test("a side lags by how far its newest row is ahead of its frontier") {
+    val script = new Script(Superseding.ByNext)
+    script.at(0, right = 25)()(row(1, 10, (10, Long.MaxValue)), row(2, 30, (30, Long.MaxValue)))
+    assertEquals(script.lags, BySide(0L, 5L))
+    script.at(1, right = 40)(row(3, 50, (0, 50)))()
+    assertEquals(script.lags, BySide(0L, 0L))
   }
 }

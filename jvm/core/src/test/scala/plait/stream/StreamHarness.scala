@@ -139,6 +139,7 @@ object StreamHarness {
     var afterEnd: Seq[Row] = Nil
     var evicted: BySide[Long] = BySide(0L, 0L)
     var largestKeys: BySide[Int] = BySide(0, 0)
+    var lags: BySide[Long] = BySide(0L, 0L)
     private var held: BySide[Long] = BySide(0L, 0L)
 
     /** How many rows of a side wait, as its store has them. */
@@ -205,6 +206,7 @@ object StreamHarness {
       held = BySide.make(join.waiting)
       evicted = BySide.make(join.evicted)
       largestKeys = BySide.make(join.largestKey)
+      lags = BySide.make(join.lag)
       for (side <- Side.both)
         assert(
           open(side)._2.storedBytes == open(side)._1.bytes,

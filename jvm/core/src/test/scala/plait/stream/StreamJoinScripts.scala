@@ -55,6 +55,18 @@ class StreamJoinScripts extends FunSuite {
     assertEquals(j.holds(Right), 0L)
   }
 
+  test("a side lags by how far its newest row in time is ahead of its frontier") {
+    val j = new Streams()()
+    j.batch(Seq(left(10), left(7), right(9)))
+    assertEquals(j.lags, at(0, 0), "no frontier is known")
+    j.batch(Seq(left(20), left(15), right(30)), at(18, 30))
+    assertEquals(j.lags, at(2, 0))
+    j.batch(Seq(left(19), right(10)), at(20, 30))
+    assertEquals(j.lags, at(0, 0), "right 10 is late, and left 19 is behind")
+    j.batch(Seq(left(25)), at(Frontier.Over, 30))
+    assertEquals(j.lags, at(0, 0), "nothing more will come")
+  }
+
   test("a side that is over frees the other: nothing of it waits, and what comes is not stored") {
     val j = new Streams()()
     j.batch(Seq(left(1), right(3), right(900)))

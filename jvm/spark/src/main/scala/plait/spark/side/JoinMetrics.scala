@@ -89,7 +89,7 @@ final class PeakMetric extends SQLMetric("average", -1L) {
 
   def note(value: Long): Unit = if (value > largest) {
     largest = value
-    set(value * PeakMetric.Scale)
+    set(math.min(value, Long.MaxValue / PeakMetric.Scale) * PeakMetric.Scale)
   }
 
   def peak: Long = value / PeakMetric.Scale

@@ -54,7 +54,7 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
     val answers = answered(core, state.pages)
     outcasts.map { row => metrics(JoinMetrics.OutputRows) += 1; row } ++ answers ++
       new Once(() => {
-        for (side <- Side.both)
+        for (side <- Side.both) {
           state.count(
             side,
             core.rowsIn(side),
@@ -62,6 +62,8 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
             core.evicted(side),
             core.waiting(side)
           )
+          state.note(side, core.largestKey(side), core.lag(side))
+        }
         finished(core.waiting(Side.Left) + core.waiting(Side.Right))
       })
   }

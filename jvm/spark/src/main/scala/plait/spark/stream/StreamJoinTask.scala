@@ -51,10 +51,7 @@ final class StreamJoinTask(
       for (side <- Side.both) {
         val counts = core.counts(side)
         state.count(side, counts.in, counts.pruned, core.evicted(side), core.waiting(side))
-        JoinMetrics.note(
-          batch.metrics(StreamMetrics.largestKey(side)),
-          core.largestKey(side).toLong
-        )
+        state.note(side, core.largestKey(side), core.lag(side))
       }
       finished(core.waiting(Side.Left) + core.waiting(Side.Right))
     })

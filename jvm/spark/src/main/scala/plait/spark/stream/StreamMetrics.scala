@@ -27,9 +27,8 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftBound              no left row that waits has a lower rank, by what the right frontier says
   * leftBytesStored        what the left rows that wait take
   * leftSegments           pieces in which the left rows lie
-  *
-  * of a join in which all matches come out
   * leftLargestKey         the most left rows of one key that came with the batch or were looked at
+  * leftLag                how far the newest left row of the batch is ahead of the left frontier
   *
   * of an as-of join
   * leftRowsAnswered       left rows that picked a row or found none
@@ -45,6 +44,7 @@ object StreamMetrics {
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
   def rowsEvicted(side: Side): String = s"${side.name}RowsEvicted"
   def largestKey(side: Side): String = s"${side.name}LargestKey"
+  def lag(side: Side): String = s"${side.name}Lag"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
   def bound(side: Side): String = s"${side.name}Bound"
@@ -64,10 +64,6 @@ object StreamMetrics {
     Peak(Kept, "rows kept at peak")
   )
 
-  /** What a join in which all matches come out counts besides. */
-  val ofPairs: Seq[StatefulOperatorCustomMetric] =
-    Side.both.map(side => Peak(largestKey(side), s"${side.name} rows of the largest key"))
-
   /** For the as-of join of the rows that are answered in a batch. */
   def ofAnswers(metrics: Map[String, SQLMetric]): Map[String, SQLMetric] = metrics ++ Map(
     JoinMetrics.rowsIn(Side.Left) -> metrics(Answered),
@@ -76,7 +72,16 @@ object StreamMetrics {
     JoinMetrics.SortTime -> metrics(Sorted)
   )
 
-  val all: Seq[StatefulOperatorCustomMetric] = Side.both.flatMap { side =>
+  val all: Seq[StatefulOperatorCustomMetric] = sums ++ peaks :+ SpillSize
+
+  private def peaks: Seq[StatefulOperatorCustomMetric] = Side.both.flatMap { side =>
+    Seq(
+      Peak(largestKey(side), s"${side.name} rows of the largest key"),
+      Peak(lag(side), s"${side.name} lag")
+    )
+  }
+
+  private def sums: Seq[StatefulOperatorCustomMetric] = Side.both.flatMap { side =>
     Seq(
       rowsIn(side) -> s"${side.name} rows in",
       rowsLate(side) -> s"${side.name} rows late",
@@ -91,7 +96,7 @@ object StreamMetrics {
       bytesStored(side) -> s"${side.name} bytes stored",
       segments(side) -> s"${side.name} segments"
     ).map { case (name, text) => StatefulOperatorCustomSumMetric(name, text) }
-  } :+ SpillSize
+  }
 
   final private case class Peak(name: String, desc: String) extends StatefulOperatorCustomMetric {
     def createSQLMetric(context: SparkContext): SQLMetric = PeakMetric.create(context, desc)

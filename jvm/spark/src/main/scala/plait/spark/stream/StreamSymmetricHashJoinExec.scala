@@ -172,8 +172,7 @@ final class StreamSymmetricHashJoinExec(
   }
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
-    StreamMetrics.all ++
-      (if (spec.asOf.isDefined) StreamMetrics.ofAsOf else StreamMetrics.ofPairs)
+    StreamMetrics.all ++ (if (spec.asOf.isDefined) StreamMetrics.ofAsOf else Nil)
 
   private def inputs: BySide[Seq[Attribute]] = BySide(left.output, right.output)
   private def input(side: Side): SparkPlan = if (side eq Side.Left) left else right

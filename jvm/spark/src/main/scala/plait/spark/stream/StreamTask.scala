@@ -103,6 +103,12 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
   def pruned(side: Side): Long =
     stored(side).removedRows - stored(side).expiredRows - stored(side).sentAwayRows
 
+  /** The greatest of all tasks counts. */
+  def note(side: Side, largestKey: Int, lag: Long): Unit = {
+    JoinMetrics.note(metrics(StreamMetrics.largestKey(side)), largestKey.toLong)
+    JoinMetrics.note(metrics(StreamMetrics.lag(side)), lag)
+  }
+
   /** Once all has been given. */
   def count(side: Side, rowsIn: Long, pruned: Long, tooMany: Long, waiting: Long): Unit = {
     metrics(StreamMetrics.rowsIn(side)) += rowsIn
