@@ -153,6 +153,29 @@ def test_what_is_solved_is_pruned_wherever_the_rows_are_known_to_lie(
         assert most_held(df) < 20
 
 
+@pytest.mark.parametrize("condition", ["abs(l.t - r.t) <= 90", "abs(datediff(l.d, r.d)) <= 90"])
+def test_adaptive_execution_does_not_forget_what_filters_say(
+    spark: SparkSession, view: View, tmp_path: Path, condition: str
+) -> None:
+    days = [date(2031, 1, 1) + timedelta(days=i) for i in range(200)]
+    for name in "lr":
+        view(name, write(tmp_path / name, {**ints(range(200)), "d": pa.array(days)}))
+    of_days = "t BETWEEN 0 AND 90 AND d BETWEEN DATE'2031-01-01' AND DATE'2031-04-01'"
+    sides = [f"(SELECT * FROM {name} WHERE {of_days}) {name}" for name in "lr"]
+    query = f"SELECT l.t, r.t FROM {sides[0]} JOIN {sides[1]} ON l.k = r.k AND {condition}"
+    adaptive = {
+        "spark.plait.join.strategy": "auto",
+        "spark.plait.join.footers": 0,
+        "spark.sql.adaptive.enabled": True,
+        "spark.sql.autoBroadcastJoinThreshold": -1,
+    }
+    with settings(spark, adaptive):
+        df = spark.sql(query)
+        assert "[ALL_REACHED]" in str(plait.explain(df))
+        assert answer(df) == rows_of_spark(spark, query)
+        assert "[ALL_REACHED]" in str(plait.explain(df))
+
+
 def test_a_join_whose_reaches_hold_the_whole_of_the_other_side_is_sparks(
     spark: SparkSession, view: View, tmp_path: Path
 ) -> None:

@@ -146,12 +146,6 @@ def test_a_wrong_property_is_an_error_that_names_it(
     assert f"{name} of spark_catalog.default.{table} is '{value}'" in str(caught.value)
 
 
-def test_a_slack_without_an_order_is_an_error(spark: SparkSession, table: str) -> None:
-    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-slack' = '1')")
-    with pytest.raises(IllegalArgumentException, match=r"must be beside plait\.ordered-by"):
-        spark.sql(f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}")
-
-
 @pytest.mark.parametrize(
     ("hint", "sentence"),
     [

@@ -48,14 +48,14 @@ class StreamSide:
     order that is declared of it, and ``rows_dropped`` of both were left out; ``rows_stored`` wait
     after the batch; ``rows_pruned`` were proved dead in it, ``rows_evicted`` were forgotten though
     they might still match; ``pairs`` are the matches found by looking for partners among the rows
-    of this side, and ``largest_key`` the most of its rows of one key that came or were looked at
-    (None of an as-of join). No later row of the side is before ``frontier``, which is None before
-    it is known, and OVER once a side that is bounded has come to its end; ``lag`` is how far a time
-    lies behind the newest event time that Spark has told of until then (of several streams it tells
-    one). No row of the side that waits is before ``bound``, which follows from the other side's
-    frontier, and is None where nothing follows. ``bytes_stored`` is what the rows take that wait,
-    ``state_bytes`` what the state store holds of both sides in memory, ``duration`` what the whole
-    batch took.
+    of this side, and ``largest_key`` the most of its rows of one key that came or were looked
+    at (None of an earlier version). No later row of the side is before ``frontier``, which is None
+    before it is known, and OVER once a side that is bounded has come to its end; ``lag`` is how
+    far a time lies behind the newest event time that Spark has told of until then (of several
+    streams it tells one). No row of the side that waits is before ``bound``, which follows from
+    the other side's frontier, and is None where nothing follows. ``bytes_stored`` is what the rows
+    take that wait, ``state_bytes`` what the state store holds of both sides in memory,
+    ``duration`` what the whole batch took.
     """
 
     batch: int

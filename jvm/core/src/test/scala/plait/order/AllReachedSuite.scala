@@ -33,6 +33,11 @@ class AllReachedSuite extends LawSuite {
     assert(!AllReached.of(within(1000), Nil))
   }
 
+  test("where what is known rules all rows out, nothing is said of the condition") {
+    val none = between(a, 0, 90) ++ between(a, 99, 200) ++ between(s, 0, 90)
+    assert(!AllReached.of(within(90), none))
+  }
+
   test("a condition with a part that is not understood does not hold for all") {
     val condition = Call(Logic.And, within(90), Compare(Comparison.NotEqual, a, s).term)
     assert(!AllReached.of(condition, between(a, 0, 90) ++ between(s, 0, 90)))

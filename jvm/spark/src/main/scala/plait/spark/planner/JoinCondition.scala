@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   RowOrdering
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import plait.constraint.{Compare, Term}
 import plait.spark.translate.{ConditionTranslation, TermTranslation}
@@ -42,7 +43,8 @@ final class JoinCondition(
     conjuncts.flatMap(c => translation.compare(c).map(_ -> c))
 
   private val acrossWithSource = compared(splitConjunctivePredicates(expression))
-  private val filtersWithSource = BySide.make(side => compared(filters(side)))
+  private val filters = children.map(holding)
+  private val filtersWithSource = filters.map(compared)
   private val footersWithSource = BySide.make(side => compared(footers(side).flatMap(_.ends)))
 
   /** Those of its conjuncts that are comparisons. */
@@ -66,8 +68,13 @@ final class JoinCondition(
   val sourceOf: Compare => Expression = acrossWithSource.toMap
 
   /** What holds for every row of a side. */
-  private def filters(side: Side): Seq[Expression] =
-    children(side).constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
+  private def holding(side: LogicalPlan): Seq[Expression] =
+    shown(side).constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
+
+  /** With what adaptive execution has run already, which hides its plan. */
+  private def shown(plan: LogicalPlan): LogicalPlan = plan.transformDown {
+    case LogicalQueryStage(logical, _) => shown(logical)
+  }
 
   /** The whole of it, with what the filters below the *other* side say of that. */
   def termFor(side: Side): Term =

@@ -19,7 +19,7 @@ import plait.spark.plan.OrderedBy
 object MistypedSlack extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
-      case ordered: OrderedBy if ordered.child.resolved =>
+      case ordered: OrderedBy if ordered.order.resolved =>
         ordered.frontier.filter(isMistyped).foreach(ahead => throw refused(ordered, ahead))
       case _ => ()
     }
@@ -41,7 +41,7 @@ object MistypedSlack extends Rule[LogicalPlan] {
 
   private def wanted(order: DataType): String = order match {
     case _: NumericType => "a number, as 100"
-    case DateType => "a number of days or an interval, as INTERVAL 1 DAY"
+    case DateType => "a whole number of days, as 1, or an interval, as INTERVAL 1 DAY"
     case _: YearMonthIntervalType => "an interval, as INTERVAL 1 MONTH"
     case TimestampType | TimestampNTZType | _: DayTimeIntervalType =>
       "an interval, as INTERVAL 5 SECONDS"

@@ -44,7 +44,7 @@ object OrderedTables extends Rule[LogicalPlan] {
       relation: LogicalPlan,
       table: String,
       property: String => Option[String]
-  ): LogicalPlan = property(OrderedBy).fold(orderless(relation, table, property(Slack))) { text =>
+  ): LogicalPlan = property(OrderedBy).fold(relation) { text =>
     val order = DeclaredOrder
       .order(text)
       .getOrElse(throw TableProperties.wrong(table, OrderedBy, text, "an order, as 'seq DESC'"))
@@ -66,17 +66,5 @@ object OrderedTables extends Rule[LogicalPlan] {
         )
     }
     DeclaredOrder(order, slack).on(relation, table)
-  }
-
-  private def orderless(
-      relation: LogicalPlan,
-      table: String,
-      slack: Option[String]
-  ): LogicalPlan = {
-    slack.foreach { text =>
-      val beside = s"beside $OrderedBy, the order by which rows come late"
-      throw TableProperties.wrong(table, Slack, text, beside)
-    }
-    relation
   }
 }

@@ -75,12 +75,12 @@ object ParquetFooters extends Logging {
       val seen = FileSeen.of(file)
       Kept.get(seen).map(seen -> _).toLeft(file.getPath)
     }
-    val all = kept ++ opened(unknown, relation.options)
+    val all = kept ++ openedAll(unknown, relation.options)
     new ParquetFooters(FilesSeen(list, all.map(_._1).toSet, relation.options), all.map(_._2))
   }
 
   /** A configuration is large, and made only for what must be opened. */
-  private def opened(paths: Seq[Path], options: Map[String, String]): Seq[(FileSeen, OfFile)] =
+  private def openedAll(paths: Seq[Path], options: Map[String, String]): Seq[(FileSeen, OfFile)] =
     if (paths.isEmpty) Nil
     else {
       val hadoop = SparkSession.active.sessionState.newHadoopConfWithOptions(options)

@@ -182,9 +182,9 @@ object PartitionedPlan {
         val plain = under(guess.orders, condition.termFor)
         def sides(of: SolvedChoice) = BySide.make(SideExpressions.solved(_, of, whole))
         val found = whileFilesStand(sides(choice), sides(plain), footers)
+        val written = condition.withEqualities.toString
         val text = BySide.make { side =>
-          val whole = condition.withEqualities.toString
-          PruningText.solved(side, choice, whole)(guess.whyNotPruned(side))
+          PruningText.solved(side, choice, written)(guess.whyNotPruned(side))
         }
         Pruning(
           served(found, condition),

@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.RecentlyUsed
-
 /** Compiles a [[SideReader]]: the expressions of a side write its fields, without a row between.
   *
   * {{{
@@ -14,18 +12,10 @@ import plait.spark.RecentlyUsed
   * ends:     the same                        reaches only if none of the three is NULL
   * key:      only for a row that reaches     keyValue_$eq(...), or keyIs(a text), or key_$eq(a row)
   * }}}
-  *
-  * A class that takes no object along, as the place in a query that an error names, is kept by its expressions for the
-  * tasks to come: to write its source for each of them takes longer than to read a thousand rows.
   */
 object GenerateSideReader {
 
   def generate(in: SideExpressionsToRead): SideReader = {
-    val wanted = Wanted(in, Thread.currentThread.getContextClassLoader)
-    kept.get(wanted).fold(write(in, wanted))(_.generate(Array.empty).asInstanceOf[SideReader])
-  }
-
-  private def write(in: SideExpressionsToRead, wanted: Wanted): SideReader = {
     val context = new CodegenContext
     val elimination = SQLConf.get.subexpressionEliminationEnabled
     val values = context.generateExpressions(in.ranks.map(canonical), elimination)
@@ -34,15 +24,8 @@ object GenerateSideReader {
       values.zip(Seq("rank", "low", "high")).map { case (value, field) => stored(value, field) }
     )
     val key = keyCode(context, in.key)
-    val made = compiled(context, s"reaches_$$eq(true);\n$shared\n$ranks\nif (reaches()) {\n$key\n}")
-    if (context.references.isEmpty) kept.put(wanted, made)
-    made.generate(context.references.toArray).asInstanceOf[SideReader]
+    compiled(context, s"reaches_$$eq(true);\n$shared\n$ranks\nif (reaches()) {\n$key\n}")
   }
-
-  private val kept = new RecentlyUsed[Wanted, GeneratedClass](most = 100)
-
-  /** What a class was compiled of; equal expressions may call classes of two sessions. */
-  final private case class Wanted(in: SideExpressionsToRead, loader: ClassLoader)
 
   private def canonical(expression: Expression): Expression =
     ExpressionCanonicalizer.execute(expression)
@@ -71,7 +54,7 @@ object GenerateSideReader {
        |if (${value.isNull}) reaches_$$eq(false); else $taken(${value.value});""".stripMargin
   }
 
-  private def compiled(context: CodegenContext, body: String): GeneratedClass = {
+  private def compiled(context: CodegenContext, body: String): SideReader = {
     val name = "SpecificSideReader"
     val source = s"""
       public Object generate(Object[] references) { return new $name(references); }
@@ -92,6 +75,7 @@ object GenerateSideReader {
         ${context.declareAddedFunctions()}
       }"""
     val code = new CodeAndComment(source, context.getPlaceHolderToComments())
-    CodeGenerator.compile(CodeFormatter.stripOverlappingComments(code))._1
+    val (made, _) = CodeGenerator.compile(CodeFormatter.stripOverlappingComments(code))
+    made.generate(context.references.toArray).asInstanceOf[SideReader]
   }
 }

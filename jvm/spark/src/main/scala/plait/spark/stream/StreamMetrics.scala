@@ -28,7 +28,7 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftBytesStored        what the left rows that wait take
   * leftSegments           pieces in which the left rows lie
   * leftLargestKey         the most left rows of one key that came with the batch or were looked at
-  * leftLag                how far the newest left row of the batch is ahead of the left frontier
+  * leftBatchLag             how far the newest left row of the batch is ahead of the left frontier
   *
   * of an as-of join
   * leftRowsAnswered       left rows that picked a row or found none
@@ -44,7 +44,7 @@ object StreamMetrics {
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
   def rowsEvicted(side: Side): String = s"${side.name}RowsEvicted"
   def largestKey(side: Side): String = s"${side.name}LargestKey"
-  def lag(side: Side): String = s"${side.name}Lag"
+  def lag(side: Side): String = s"${side.name}BatchLag"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
   def bound(side: Side): String = s"${side.name}Bound"
