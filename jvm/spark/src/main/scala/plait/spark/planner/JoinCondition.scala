@@ -4,6 +4,9 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.expressions.{
   And,
   Attribute,
+  BinaryComparison,
+  EqualNullSafe,
+  EqualTo,
   Expression,
   PredicateHelper,
   RowOrdering
@@ -66,6 +69,21 @@ final class JoinCondition(
 
   /** The conjunct that a comparison of both sides is. */
   val sourceOf: Compare => Expression = acrossWithSource.toMap
+
+  /** Is it one comparison of a value of the one side with a value of the other? What a row reaches has one end then,
+    * whatever is sorted by and whatever is known of either side.
+    */
+  def isOneEnded: Boolean = expression match {
+    case _: EqualTo | _: EqualNullSafe => false
+    case BinaryComparison(one, other) =>
+      telling.isEmpty && Side.both.exists { side =>
+        isOf(one, side) && isOf(other, side.other)
+      }
+    case _ => false
+  }
+
+  private def isOf(value: Expression, side: Side): Boolean =
+    value.references.nonEmpty && value.references.subsetOf(children(side).outputSet)
 
   /** What holds for every row of a side. */
   private def holding(side: LogicalPlan): Seq[Expression] =

@@ -90,7 +90,8 @@ object PartitionedPlan {
       whyNotSolved: SolvedChoice => Option[WhyNot]
   ): Either[WhyNot, Pruning] = {
     val formulas = byFormulas(condition, footers)
-    if (formulas.exists(found => Side.both.forall(found.text(_).whyNot.isEmpty))) formulas
+    def isWhole(found: Pruning) = Side.both.forall(found.text(_).whyNot.isEmpty)
+    if (formulas.exists(found => isWhole(found) || condition.isOneEnded)) formulas
     else {
       val solved = bySolving(condition, footers)(whyNotSolved)
       if (formulas.exists(_.points + Advantage > solved.fold(_ => 0, _.points))) formulas
