@@ -85,13 +85,15 @@ final class JoinCondition(
   private def isOf(value: Expression, side: Side): Boolean =
     value.references.nonEmpty && value.references.subsetOf(children(side).outputSet)
 
-  /** What holds for every row of a side. */
-  private def holding(side: LogicalPlan): Seq[Expression] =
-    shown(side).constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
-
-  /** With what adaptive execution has run already, which hides its plan. */
-  private def shown(plan: LogicalPlan): LogicalPlan = plan.transformDown {
-    case LogicalQueryStage(logical, _) => shown(logical)
+  /** What holds for every row of a side. Adaptive execution hides the plan of a side that it has run; the very plan that was
+    * asked before it ran knows the answer still, where a copy would work it out anew after each stage.
+    */
+  private def holding(side: LogicalPlan): Seq[Expression] = {
+    val shown = side match {
+      case LogicalQueryStage(logical, _) => logical
+      case other => other
+    }
+    shown.constraints.toSeq.filter(f => f.deterministic && f.references.nonEmpty)
   }
 
   /** The whole of it, with what the filters below the *other* side say of that. */
