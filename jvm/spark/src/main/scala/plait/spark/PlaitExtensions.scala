@@ -30,6 +30,7 @@ import plait.spark.sql.PlaitParser
   * after resolution         UnknownVersionColumns         what is not resolved by now is unknown
   * after resolution         MissingMatchCondition         the same
   * after resolution         MissingProctime               the same
+  * after resolution         MatchOfEachRow                before Spark says that types cannot be compared
   * after resolution         ResolveAsOfJoin               names and types of its clause are known
   * after resolution         MistypedSlack                 what Spark would refuse names what nobody wrote
   * after resolution         MarkReadAnew                  queries in ON have become filters
@@ -101,6 +102,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => UnknownVersionColumns)
     extensions.injectPostHocResolutionRule(_ => MissingMatchCondition)
     extensions.injectPostHocResolutionRule(_ => MissingProctime)
+    extensions.injectPostHocResolutionRule(_ => MatchOfEachRow)
     extensions.injectPostHocResolutionRule(_ => ResolveAsOfJoin)
     extensions.injectPostHocResolutionRule(_ => MistypedSlack)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)

@@ -16,4 +16,6 @@ final class RecentlyUsed[K, V](most: Int) {
   def get(key: K): Option[V] = synchronized(Option(kept.get(key)))
 
   def put(key: K, value: V): Unit = synchronized(kept.put(key, value)): Unit
+
+  def remove(key: K): Unit = synchronized(kept.remove(key)): Unit
 }

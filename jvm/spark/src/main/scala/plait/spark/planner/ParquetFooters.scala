@@ -88,9 +88,13 @@ object ParquetFooters extends Logging {
     }
 
   private def ofFile(path: Path, hadoop: Configuration): (FileSeen, OfFile) = {
+    // The list may be older than the file, which is known as it is now if it was opened since.
     val seen = FileSeen.now(path, hadoop)
-    val columns = if (mayChangeUnseen(seen)) None else opened(path, hadoop, seen)
-    columns.foreach(Kept.put(seen, _))
+    val columns = Kept.get(seen).orElse {
+      val read = if (mayChangeUnseen(seen)) None else opened(path, hadoop, seen)
+      read.foreach(Kept.put(seen, _))
+      read
+    }
     (seen, columns.getOrElse(Map.empty))
   }
 

@@ -31,13 +31,6 @@ object ResolveAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
           ForeignConditions.filtered(asOf, foreign)
         case _ => join
       }
-    case join: Join if join.childrenResolved =>
-      // Its values may have types that cannot be compared, and what they are is the better answer.
-      for (
-        clause <- join.condition.toSeq.flatMap(split(_)._1) if clause.comparison.childrenResolved
-      )
-        BestMatchOf.check(clause)
-      join
   }
 
   private def split(condition: Expression): (Seq[MatchCondition], Seq[Expression]) = {

@@ -28,7 +28,7 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftBytesStored        what the left rows that wait take
   * leftSegments           pieces in which the left rows lie
   * leftLargestKey         the most left rows of one key that came with the batch or were looked at
-  * leftBatchLag             how far the newest left row of the batch is ahead of the left frontier
+  * leftBatchLag           how far the newest left row of the batch is ahead of the left frontier
   *
   * of an as-of join
   * leftRowsAnswered       left rows that picked a row or found none
