@@ -12,52 +12,39 @@ package plait.join
   * }}}
   *
   * Within a key the rows lie by their low ends. So those with `low(row) <= high` are a first part of
-  * them, found by halving; but first near where the last question of the key ended, for rows mostly come
-  * in about the sequence of their ranks. Of these, the first that reaches `low` is the first at which the greatest
-  * high end so far does; it mostly lies near the last one, from where it is looked for. From there on
-  * blocks of 16, of 256, ... rows whose greatest high end is below `low` are passed over as one. That
-  * is the interval tree of the textbooks, laid out in arrays.
+  * them, which ends in one bucket of a [[RankDirectory]]. A large one is searched from where the last question of the
+  * key ended, for rows mostly come in about the sequence of their ranks. Of these, the first that
+  * reaches `low` is the first at which the greatest high end so far does; it mostly lies near the last one, from where
+  * it is looked for. From there on blocks of 16, of 256, ... rows whose greatest high end is below `low` are passed over
+  * as one. That is the interval tree of the textbooks, laid out in arrays.
   *
   * Conventions:
   *   1. Both ends are in. An interval whose ends have passed each other is asked about all the same,
   *      by the formula above.
   *   2. Keys are the numbers `0 until keys`; rows are numbered as they were given.
-  *   3. The rows of an answer come by their low ends.
+  *   3. An answer is the *places* of its rows in the index, and they rise. So what is kept of rows beside the index lies
+  *      best by their places.
   *
   * It promises nothing of the time that one answer takes: where many intervals of a key are long and
   * few meet, it steps over 16 at a time.
-  *
-  * @param keyOf
-  *   the key of each row
   */
-final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs: Array[Long]) {
+final class IntervalIndex private (
+    begins: Array[Int],
+    rows: Array[Int],
+    // Of each place the low end, the high end, and the greatest high end of its key up to there: what a question looks
+    // at lies together.
+    ends: Array[Long],
+    // The greatest high end of each block: of 16 rows, of 256, ...
+    greatest: Array[Array[Long]],
+    // Null where keys have few rows: halving is as quick.
+    directory: RankDirectory
+) {
   import IntervalIndex._
 
-  val size: Int = keyOf.length
-  private val rows: Array[Int] = RowsInOrder.of(keys, keyOf, lows)
-  private val sortedLows: Array[Long] = inSequence(lows)
-  private val sortedHighs: Array[Long] = inSequence(highs)
+  def size: Int = rows.length
 
-  /** Where each key's rows begin; the last is where they all end. */
-  private val begins: Array[Int] = RowsInOrder.begins(keys, keyOf)
-
-  /** The greatest high end of each block: of 16 rows, of 256, ... */
-  private val greatest: Array[Array[Long]] =
-    Iterator.iterate(sortedHighs)(blocks).drop(1).takeWhile(_.nonEmpty).toArray
-
-  /** The greatest high end of a key's rows up to each place. */
-  private val greatestSoFar: Array[Long] = {
-    val found = sortedHighs.clone()
-    var key = 0
-    var place = 0
-    // Invariant: the places before `place` are done, and it is not before those of `key`.
-    while (place < size) {
-      while (begins(key + 1) <= place) key += 1
-      if (place > begins(key)) found(place) = math.max(found(place), found(place - 1))
-      place += 1
-    }
-    found
-  }
+  /** The number of the row at a place. */
+  def rowAt(place: Int): Int = rows(place)
 
   def cursor(): Cursor = new Cursor
 
@@ -66,42 +53,49 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     private var at = 0
     private var end = 0
     private var low = 0L
-    // Of each key, the end of the first part that was found last. Where keys have few rows, halving is as quick.
-    private val ends = if (size < keys.toLong * Crowded) null else begins.clone()
+    // Of each key, the end of the first part that was found last.
+    private val last = if (directory == null) null else begins.clone()
 
     def ask(key: Int, low: Long, high: Long): Unit = {
       val begin = begins(key)
-      if (ends == null) end = firstAbove(sortedLows, high, begin, begins(key + 1))
-      else {
-        end = firstAboveFrom(ends(key), sortedLows, high, begin, begins(key + 1))
-        ends(key) = end
-      }
+      end = endOf(key, high)
       // The first up to which something reaches `low`; mostly near the last.
-      at =
-        if (low == Long.MinValue) begin
-        else firstAboveFrom(end, greatestSoFar, low - 1, begin, end)
+      at = if (low == Long.MinValue) begin else firstAboveFrom(end, SoFar, low - 1, begin, end)
       this.low = low
     }
 
-    /** The next row, or -1. */
+    /** Where the rows end that begin up to `high`. */
+    private def endOf(key: Int, high: Long): Int =
+      if (directory == null) firstAbove(Low, high, begins(key), begins(key + 1))
+      else {
+        val (below, above) = (directory.below(key, high), directory.above(key, high))
+        if (above - below <= Crowded) firstAbove(Low, high, below, above)
+        else {
+          val near = math.max(below, math.min(above, last(key)))
+          last(key) = firstAboveFrom(near, Low, high, below, above)
+          last(key)
+        }
+      }
+
+    /** The place of the next row, or -1. */
     def next(): Int = {
       at = firstReaching(at, end, low)
       if (at >= end) -1
       else {
         at += 1
-        rows(at - 1)
+        at - 1
       }
     }
   }
 
-  /** The first place from `from` on whose end is above a limit; the ends rise. */
-  private def firstAbove(ends: Array[Long], limit: Long, from: Int, until: Int): Int = {
+  /** The first place from `from` on where a column of the ends is above a limit; it rises. */
+  private def firstAbove(column: Int, limit: Long, from: Int, until: Int): Int = {
     var below = from
     var above = until
-    // Invariant: ends before `below` are at most the limit, those from `above` on are greater.
+    // Invariant: what is before `below` is at most the limit, what is from `above` on is greater.
     while (below < above) {
       val middle = (below + above) >>> 1
-      if (ends(middle) <= limit) below = middle + 1 else above = middle
+      if (ends(middle * Columns + column) <= limit) below = middle + 1 else above = middle
     }
     below
   }
@@ -111,7 +105,7 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     */
   private def firstAboveFrom(
       place: Int,
-      ends: Array[Long],
+      column: Int,
       limit: Long,
       from: Int,
       until: Int
@@ -119,24 +113,30 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     var below = from
     var above = until
     var step = 1
-    if (place > from && ends(place - 1) > limit) {
+    if (place > from && ends((place - 1) * Columns + column) > limit) {
       above = place - 1
-      // Invariant: ends from `above` on are greater than the limit.
-      while (step <= Near && above - step >= from && ends(above - step) > limit) {
+      // Invariant: what is from `above` on is greater than the limit.
+      while (
+        step <= Near && above - step >= from && ends((above - step) * Columns + column) > limit
+      ) {
         above -= step
         step *= 2
       }
       if (step <= Near) below = math.max(from, above - step)
     } else {
       below = place
-      // Invariant: ends before `below` are at most the limit.
-      while (step <= Near && below + step <= until && ends(below + step - 1) <= limit) {
+      // Invariant: what is before `below` is at most the limit.
+      while (
+        step <= Near && below + step <= until && ends(
+          (below + step - 1) * Columns + column
+        ) <= limit
+      ) {
         below += step
         step *= 2
       }
       if (step <= Near) above = math.min(until, below + step - 1)
     }
-    firstAbove(ends, limit, below, above)
+    firstAbove(column, limit, below, above)
   }
 
   /** The first place from `from` on whose high end is at least `low`; `until` or more if none. */
@@ -146,7 +146,7 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     // Invariant: no place from `from` to before `place` reaches `low`, and `place` begins a block of
     // `level`.
     while (place < until) {
-      if (level < 0 && sortedHighs(place) >= low) return place
+      if (level < 0 && ends(place * Columns + High) >= low) return place
       if (level >= 0 && greatest(level)(place >> shift(level)) >= low) level -= 1
       else {
         place += 1 << shift(level)
@@ -156,26 +156,72 @@ final class IntervalIndex(keys: Int, keyOf: Array[Int], lows: Array[Long], highs
     }
     place
   }
+}
 
-  private def inSequence(ends: Array[Long]): Array[Long] = {
-    val found = new Array[Long](size)
+object IntervalIndex {
+  private val Low = 0
+  private val High = 1
+  private val SoFar = 2
+  private val Columns = 3
+  private val Bits = 4
+
+  /** Of fewer rows halving finds one as quickly as anything else. */
+  private val Crowded = 32
+
+  /** The longest step from a place. */
+  private val Near = 256
+
+  /** @param keys
+    *   how many there are
+    * @param keyOf
+    *   the key of each row
+    */
+  def of(
+      keys: Int,
+      keyOf: Array[Int],
+      lows: Array[Long],
+      highs: Array[Long]
+  ): IntervalIndex = {
+    val rows = RowsInOrder.of(keys, keyOf, lows)
+    val begins = RowsInOrder.begins(keys, keyOf)
+    val (lowsInOrder, highsInOrder) = (inOrder(rows, lows), inOrder(rows, highs))
+    new IntervalIndex(
+      begins,
+      rows,
+      ends(begins, lowsInOrder, highsInOrder),
+      Iterator.iterate(highsInOrder)(blocks).drop(1).takeWhile(_.nonEmpty).toArray,
+      if (rows.length < keys.toLong * Crowded) null else RankDirectory.of(begins, lowsInOrder)
+    )
+  }
+
+  private def inOrder(rows: Array[Int], values: Array[Long]): Array[Long] = {
+    val found = new Array[Long](rows.length)
     var place = 0
-    while (place < size) {
-      found(place) = ends(rows(place))
+    while (place < found.length) {
+      found(place) = values(rows(place))
       place += 1
     }
     found
   }
-}
 
-object IntervalIndex {
-  private val Bits = 4
-
-  /** So many rows of a key are worth remembering where a question ended. */
-  private val Crowded = 32
-
-  /** The longest step from there. */
-  private val Near = 256
+  private def ends(begins: Array[Int], lows: Array[Long], highs: Array[Long]): Array[Long] = {
+    val found = new Array[Long](Math.multiplyExact(lows.length, Columns))
+    var key = 0
+    var place = 0
+    var soFar = Long.MinValue
+    // Invariant: the places before `place` are done, the last of them is of `key` or one before it, and `soFar` is the
+    // greatest high end of that key's.
+    while (place < lows.length) {
+      if (begins(key + 1) <= place) soFar = Long.MinValue
+      while (begins(key + 1) <= place) key += 1
+      soFar = math.max(soFar, highs(place))
+      found(place * Columns + Low) = lows(place)
+      found(place * Columns + High) = highs(place)
+      found(place * Columns + SoFar) = soFar
+      place += 1
+    }
+    found
+  }
 
   /** A block of level -1 is one row, of level 0 it is 16 rows. */
   private def shift(level: Int): Int = (level + 1) * Bits

@@ -10,17 +10,23 @@ import plait.LawSuite
 class IntervalIndexLaws extends LawSuite {
   private case class Row(key: Int, low: Long, high: Long)
 
-  private def index(keys: Int, rows: Seq[Row]): IntervalIndex =
-    new IntervalIndex(
+  private def asked(keys: Int, rows: Seq[Row]): Asked = new Asked(
+    IntervalIndex.of(
       keys,
       rows.map(_.key).toArray,
       rows.map(_.low).toArray,
       rows.map(_.high).toArray
     )
+  )
 
-  private def answer(cursor: IntervalIndex#Cursor, key: Int, low: Long, high: Long): Seq[Int] = {
-    cursor.ask(key, low, high)
-    Iterator.continually(cursor.next()).takeWhile(_ >= 0).toSeq
+  /** Asks one question after the other; the answers are rows by their numbers. */
+  private class Asked(index: IntervalIndex) {
+    private val cursor = index.cursor()
+
+    def meeting(key: Int, low: Long, high: Long): Seq[Int] = {
+      cursor.ask(key, low, high)
+      Iterator.continually(cursor.next()).takeWhile(_ >= 0).map(index.rowAt).toSeq
+    }
   }
 
   private val rank: Gen[Long] =
@@ -39,44 +45,44 @@ class IntervalIndexLaws extends LawSuite {
   } yield rows
 
   test("of [1, 9], [4, 5] and [6, 6] the first and the last meet [6, 8]") {
-    val found = index(1, Seq(Row(0, 1, 9), Row(0, 4, 5), Row(0, 6, 6)))
-    assertEquals(answer(found.cursor(), 0, 6, 8), Seq(0, 2))
+    val found = asked(1, Seq(Row(0, 1, 9), Row(0, 4, 5), Row(0, 6, 6)))
+    assertEquals(found.meeting(0, 6, 8), Seq(0, 2))
   }
 
   test("one long interval before 5,000 short ones is found behind them") {
     val short = (1 to 5000).map(i => Row(0, i.toLong, i.toLong))
-    val found = index(1, Row(0, 0, 4000) +: short)
-    assertEquals(answer(found.cursor(), 0, 4000, 4001), Seq(0, 4000, 4001))
+    val found = asked(1, Row(0, 0, 4000) +: short)
+    assertEquals(found.meeting(0, 4000, 4001), Seq(0, 4000, 4001))
   }
 
   test("questions near the last one, and far from it, up and down, find the same") {
     val lows = (0 until 5000).map(i => i / 3 * 2L)
     val placesOf = lows.indices.groupBy(lows(_))
-    val cursor = index(1, lows.map(low => Row(0, low, low))).cursor()
+    val found = asked(1, lows.map(low => Row(0, low, low)))
     val random = new scala.util.Random(1)
     var near = 0L
     for (_ <- 1 to 20000) {
       near =
         if (random.nextInt(4) == 0) random.nextInt(3500) - 50L else near + random.nextInt(9) - 4
       val expected = placesOf.getOrElse(near, Nil)
-      assertEquals(answer(cursor, 0, near, near), expected)
+      assertEquals(found.meeting(0, near, near), expected)
     }
   }
 
   test("no rows, no answer") {
-    assertEquals(answer(index(1, Nil).cursor(), 0, 0, 9), Nil)
+    assertEquals(asked(1, Nil).meeting(0, 0, 9), Nil)
   }
 
   property(
     "meeting(k, low, high) = { row : key = k, low(row) <= high, low <= high(row) }, by low end"
   ) {
     forAll(rows, Gen.listOfN(5, Gen.zip(Gen.choose(0, 2), rank, rank))) { (rows, questions) =>
-      val cursor = index(3, rows).cursor()
+      val index = asked(3, rows)
       questions.foreach { case (key, low, high) =>
         val expected = rows.zipWithIndex
           .filter { case (r, _) => r.key == key && r.low <= high && low <= r.high }
           .map(_._2)
-        val found = answer(cursor, key, low, high)
+        val found = index.meeting(key, low, high)
         assertEquals(found.sorted, expected)
         assertEquals(found.map(rows(_).low), found.map(rows(_).low).sorted)
       }

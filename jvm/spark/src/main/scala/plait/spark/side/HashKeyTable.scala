@@ -148,6 +148,7 @@ object HashKeyTable {
   def of(form: KeyForm, index: IndexMemory = IndexMemory.Uncounted): HashKeyTable = form match {
     case _: KeyForm.Whole => new WholeKeyTable(index)
     case _: KeyForm.Text => new TextKeyTable(index)
+    case KeyForm.Columns(Seq()) => new NoKeyTable(index)
     case _: KeyForm.Columns => new RowKeyTable(index)
   }
 }

@@ -84,8 +84,8 @@ final class IntervalRelation private (
 }
 
 object IntervalRelation {
-  // Three longs, three ints, a reference.
-  private val BytesPerRow = 44L
+  // Three longs, a place in the directory and the row's number; where the row lies, in a reference, a long and an int.
+  private val BytesPerRow = 52L
 
   /** The expressions of a key row: the ends, then the key.
     * @param interval
@@ -120,8 +120,8 @@ object IntervalRelation {
         rows += row
       }
     }
-    val index = new IntervalIndex(keys.size, groups.result(), lows.result(), highs.result())
-    new IntervalRelation(form, keys, index, rows.result(output.size))
+    val index = IntervalIndex.of(keys.size, groups.result(), lows.result(), highs.result())
+    new IntervalRelation(form, keys, index, rows.result(output.size, index.size, index.rowAt))
   }
 
   /** What is left of a key row without its ends. */

@@ -25,6 +25,9 @@ object RowKeyTable {
   // Any number but 42, the seed of Spark's shuffle.
   private val Seed = 0x2545f491
 
+  private[side] val OfNoColumns: Int =
+    Murmur3_x86_32.hashUnsafeWords(Array.empty[Byte], Platform.BYTE_ARRAY_OFFSET.toLong, 0, Seed)
+
   final private class Group(index: IndexMemory) extends HashedKeyGroup(index) {
     private var bytes = new Array[Byte](16)
     private var length = 0
