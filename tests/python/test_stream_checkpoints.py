@@ -28,6 +28,8 @@ from tests.python.streams import (
     timed,
 )
 
+import plait
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -78,6 +80,32 @@ def test_another_condition_is_refused_for_the_rows_that_wait(
     df = session.sql(renamed, **frames)
     run(df, tmp_path)
     assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r", "\\\r\n"], ids=["LF", "CR", "escaped CR LF"])
+def test_a_query_with_a_line_break_in_its_texts_and_names_goes_on(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, line_break: str
+) -> None:
+    name, text = f"`of{line_break}v`", line_break.replace("\\", "\\\\")
+    sql = f"""SELECT l.id AS l, r.id AS r FROM (SELECT *, v * v AS {name} FROM {{l}}) l
+        JOIN {{r}} r ON {in_spark(NEAR)} AND l.{name} < r.v + 100
+        AND concat_ws('{text}', l.k, l.k) = concat_ws('{text}', r.k, r.k)
+        AND concat_ws('{text}', l.v, r.v) <> concat_ws('{text}', r.id, 'none')"""
+
+    def query(sql: str) -> DataFrame:
+        return session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+
+    batches = Script(12, "INNER").batches
+    feeds.add(*batches[:3])
+    run(query(sql), tmp_path)
+    feeds.add(*batches[3:])
+    feeds.end()
+    with pytest.raises(StreamingQueryException, match="was written by another query"):
+        run(query(sql.replace(f"('{text}', r.id", "(' ', r.id")), tmp_path)
+    run(query(sql), tmp_path)
+    assert output(query(sql), tmp_path) == joined(batches, "INNER", NEAR)
+    waiting = plait.state(str(tmp_path / "checkpoint"), "left", spark=session)
+    assert dict(waiting.dtypes)["_order"] == "timestamp"
 
 
 @pytest.mark.parametrize("read", ["l.v", "l.v AS id, l.id AS v", "l.id AS number"])

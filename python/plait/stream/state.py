@@ -42,8 +42,9 @@ PRESERVED = {
     "CROSS": (),
 }
 
-# What the format says of a side whose order is one column: rank ordervalue(left2).
-ORDER = re.compile(r"^(left|right) key .*; rank ordervalue\((?:left|right)(\d+)\); low ")
+# What the format says of a side whose order is one column: rank ordervalue(left2). A line
+# that begins with a backslash has line breaks, escaped.
+ORDER = re.compile(r"^\\?(left|right) key .*; rank ordervalue\((?:left|right)(\d+)\); low ")
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def _join(spark: SparkSession, checkpoint: str, operator: int | None) -> _Join:
             f"{there_are}."
         )
     lines = spark.read.text(f"{checkpoint}/state/{chosen}/_plait/format", wholetext=True)
-    return _described(chosen, str(lines.collect()[0][0]).splitlines())
+    return _described(chosen, str(lines.collect()[0][0]).split("\n"))
 
 
 def _operators(spark: SparkSession, checkpoint: str) -> dict[int, str]:

@@ -58,7 +58,16 @@ object StateFormat {
     }
 
   private def lines(join: StreamSymmetricHashJoinExec): Seq[String] =
-    whatItIs(join) ++ SettingsUsed.of(expressions(join))
+    (whatItIs(join) ++ SettingsUsed.of(expressions(join))).map(oneLine)
+
+  /** A text or a name may hold a line break. Lines without one stay as they have always been written, and none of them
+    * begins with a backslash.
+    */
+  private def oneLine(line: String): String =
+    if (!line.exists(LineBreaks.contains(_))) line
+    else "\\" + line.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+
+  private val LineBreaks = "\n\r"
 
   private def whatItIs(join: StreamSymmetricHashJoinExec): Seq[String] = {
     val spec = join.spec
