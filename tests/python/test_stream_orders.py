@@ -369,6 +369,69 @@ def test_an_order_below_an_aggregation_says_nothing(
         pass
 
 
+# Of a and b, what keeps rows; the order is declared of what comes out of it.
+HINTED, MET = (
+    "/*+ ORDERED(a, s, 50), ORDERED(b, s, 50) */",
+    "a.k = b.k AND b.s BETWEEN a.s AND a.s + 5",
+)
+KEEPING = {
+    "a join": f"SELECT {HINTED} a.k, a.s FROM a JOIN b ON {MET}",
+    "a join, dealt anew": f"SELECT {HINTED} abs(a.k) AS k, a.s FROM a JOIN b ON {MET}",
+    "an outer join": f"SELECT {HINTED} a.k, a.s FROM a LEFT JOIN b ON {MET} WHERE a.k < 9",
+    "an aggregation": """SELECT k, s FROM (SELECT a.k, a.s, timestamp_seconds(a.s) AS ts FROM a)
+        WATERMARK ts DELAY OF INTERVAL 0 SECONDS GROUP BY k, s, ts""",
+}
+
+
+@pytest.mark.parametrize("what", KEEPING)
+def test_an_order_that_is_declared_above_what_keeps_rows_is_one_of_what_comes_out_of_it(
+    session: SparkSession, tmp_path: Path, what: str
+) -> None:
+    a, b, c = (Stream(session, tmp_path, name, "k INT, s BIGINT") for name in "abc")
+    df = session.sql(
+        f"""WITH j AS ({KEEPING[what]})
+        SELECT /*+ ORDERED(j, s, 2), ORDERED(c, s) */ c.s AS c, j.s AS j
+        FROM c LEFT JOIN j ON c.k = j.k AND j.s BETWEEN c.s AND c.s + 5"""
+    )
+
+    def add(*rows: tuple[int, int]) -> None:
+        a.add(rows)
+        b.add(rows)
+
+    with running(session, df, tmp_path) as run:
+        add((1, 10), (2, 100))
+        add((7, 103))
+        c.add([(1, 8), (3, 50)])
+        found = run.rows()
+        assert found == Counter(["(8, 10)", "(50, None)"]), "98 is what no later row is before"
+    add((4, 70), (4, 104), (7, 120))
+    c.add([(4, 66), (4, 100)])
+    with running(session, df, tmp_path) as run:
+        assert run.rows() - found == Counter(["(66, None)", "(100, 104)"])
+
+
+def test_a_watermark_above_a_join_without_one_is_that_of_what_comes_out_of_it(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    a, b, c = (Stream(session, tmp_path, name, "k INT, s BIGINT") for name in "abc")
+    df = session.sql(
+        """WITH j AS (SELECT a.k, timestamp_seconds(a.s) AS ts FROM a JOIN b ON a.k = b.k),
+        t AS (SELECT *, timestamp_seconds(s) AS ts FROM c)
+        SELECT c.s AS c, unix_seconds(j.ts) AS j
+        FROM t WATERMARK ts DELAY OF INTERVAL 0 SECONDS AS c
+        LEFT JOIN j WATERMARK ts DELAY OF INTERVAL 2 SECONDS AS j
+        ON c.k = j.k AND j.ts BETWEEN c.ts AND c.ts + INTERVAL 5 SECONDS"""
+    )
+    with (
+        settings(session, {"spark.plait.stream.frontier": "side"}),
+        running(session, df) as run,
+    ):
+        for stream in (a, b):
+            stream.add([(1, 10), (2, 100)])
+        c.add([(1, 8), (3, 50)])
+        assert run.rows() == Counter(["(8, 10)", "(50, None)"])
+
+
 def test_without_a_join_of_streams_a_declared_order_changes_nothing(
     session: SparkSession, streams: tuple[Stream, Stream]
 ) -> None:

@@ -18,21 +18,25 @@ import plait.spark.EventTimeFrontier
   * OrderedBy(seq, slack 100)            greatest seq 500       later rows have a seq of at least 400
   * }}}
   *
-  * Only of a side whose rows come from its source with no state between: what a join or an aggregation
-  * gives out may be older than what it has taken in. And, of event times, only by the watermark of the column that the
-  * side's order is made of, and not below a UNION: it says nothing of the other branch's rows. Spark's own watermark
-  * serves there.
+  * Only what is said of rows that come to the join with no state between: what a join or an aggregation gives out may be
+  * older than what it has taken in, so what is said below it says nothing of its rows. What is said above it is of the rows
+  * that it gives out.
+  *
+  * {{{
+  * StreamJoin <-- OrderedBy(seq) <-- StreamJoin <-- OrderedBy(id)      of seq is known how far it has come, of id not
+  * }}}
+  *
+  * And, of event times, only by the watermark of the column that the side's order is made of, and not below a UNION: it says
+  * nothing of the other branch's rows. Spark's own watermark serves there.
   */
 object SeenFrontier {
-  def of(side: SparkPlan, rule: FrontierRule, eventTime: EventTimeFrontier): Long =
-    if (all(side).exists(keepsRows)) Long.MinValue
-    else {
-      val own = eventTime match {
-        case EventTimeFrontier.OfSide => ofEventTime(side, rule)
-        case EventTimeFrontier.OfQuery => Long.MinValue
-      }
-      math.max(own, declared(side, rule))
+  def of(side: SparkPlan, rule: FrontierRule, eventTime: EventTimeFrontier): Long = {
+    val own = eventTime match {
+      case EventTimeFrontier.OfSide => ofEventTime(side, rule)
+      case EventTimeFrontier.OfQuery => Long.MinValue
     }
+    math.max(own, declared(side, rule))
+  }
 
   /** What drops duplicates gives out the others in the batch in which they come. */
   private def keepsRows(node: SparkPlan): Boolean = node match {
@@ -43,7 +47,7 @@ object SeenFrontier {
   private def ofEventTime(side: SparkPlan, rule: FrontierRule): Long = {
     val nodes = for {
       column <- rule.ofEventTime.flatMap(_.from).toSeq
-      node <- all(side).collect { case node: EventTimeWatermarkExec => node }
+      node <- passing(side).collect { case node: EventTimeWatermarkExec => node }
       if node.eventTime.exprId == column
     } yield node
     nodes match {
@@ -58,7 +62,7 @@ object SeenFrontier {
   private def declared(side: SparkPlan, rule: FrontierRule): Long =
     rule.declared
       .flatMap { frontier =>
-        all(side)
+        passing(side)
           .collect {
             case node: DeclaresFrontier if node.claim.isSameAs(frontier.claim) => node.seen
           }
@@ -68,8 +72,10 @@ object SeenFrontier {
       }
       .getOrElse(Long.MinValue)
 
-  private def all(plan: SparkPlan): Seq[SparkPlan] = plan match {
-    case reused: ReusedExchangeExec => all(reused.child)
-    case other => other +: other.children.flatMap(all)
+  /** The nodes whose rows come to the join in the batch in which they come to them. */
+  private def passing(plan: SparkPlan): Seq[SparkPlan] = plan match {
+    case reused: ReusedExchangeExec => passing(reused.child)
+    case keeping if keepsRows(keeping) => Nil
+    case other => other +: other.children.flatMap(passing)
   }
 }
