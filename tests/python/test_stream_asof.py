@@ -18,6 +18,8 @@ from pyspark.errors import AnalysisException, ParseException, StreamingQueryExce
 from tests.python.conftest import QUICK
 from tests.python.queries import settings
 
+import plait
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -320,6 +322,38 @@ def test_without_a_watermark_on_the_right_side_the_query_does_not_start(
         (AnalysisException, ParseException), match="give the right side a watermark"
     ):
         df.writeStream.format("memory").queryName("refused").start()
+
+
+def test_without_one_on_the_left_side_versions_wait_for_ever_which_is_told(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    run = Run(session, tmp_path, "")
+    plain = session.readStream.schema("id INT, k STRING, ts BIGINT").json(str(run.left.folder))
+
+    def started(match: str, hint: str = "") -> StreamingQuery:
+        sql = f"""SELECT {hint} l.id, r.id AS rid
+            FROM (SELECT id, k, timestamp_seconds(ts) AS ts FROM {{l}}) l
+            LEFT ASOF JOIN {{r}} r MATCH_CONDITION ({match}) ON l.k = r.k"""
+        df = session.sql(sql, l=plain, r=run.right.df())
+        assert ("NO_FRONTIER" in str(plait.explain(df))) == (not hint)
+        return df.writeStream.format("memory").queryName("versions").start()
+
+    for match in ("l.ts >= r.ts", f"l.ts > r.ts {FIVE}"):
+        with (
+            settings(session, {"spark.plait.stream.unbounded-state": "error"}),
+            pytest.raises(AnalysisException, match=r"keeps right rows for ever: .*left side a w"),
+        ):
+            started(match)
+    for hint in ("", "/*+ ORDERED(l, ts) */", "/*+ STATE_TTL(r, INTERVAL 1 DAY) */"):
+        query = started("l.ts >= r.ts", hint)
+        try:
+            if not hint:
+                run.right.add([(1, "a", 5, 0), (2, "b", 100, 0)])
+                run.left.add([(3, "a", 7, 0)])
+            query.processAllAvailable()
+            assert Counter(map(tuple, session.table("versions").collect())) == Counter([(3, 1)])
+        finally:
+            query.stop()
 
 
 def test_the_event_time_of_the_rows_is_that_of_the_left_side(

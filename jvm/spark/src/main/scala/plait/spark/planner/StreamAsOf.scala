@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint}
 
+import plait.order.WhyNot
 import plait.spark.plan.{AsOfJoin, BoundedStream}
 import plait.spark.side.{PairConditions, SidePruning}
 import plait.spark.stream.{AsOfSpec, MatchOrder, StreamSpec}
@@ -90,16 +91,25 @@ object StreamAsOf {
     val spec = pruning.spec
     spec.copy(
       joinType = join.joinType,
-      pruning = told(spec.pruning, superseding),
+      pruning = told(spec.pruning, superseding, pruning.noFrontier(Side.Right)),
       asOf = Some(AsOfSpec(join.best, rest, join.check, superseding, order))
     )
   }
 
-  /** A right row that its successor ends needs no end of its own. */
-  private def told(pruning: BySide[SidePruning], superseding: Superseding): BySide[SidePruning] =
+  /** A right row that its successor ends needs no end of its own, if the left side is known to come past its successor.
+    * @param noFrontier
+    *   why that is not known
+    */
+  private def told(
+      pruning: BySide[SidePruning],
+      superseding: Superseding,
+      noFrontier: Option[WhyNot]
+  ): BySide[SidePruning] =
     superseding match {
-      case Superseding.ByNext if pruning.left.whyNot.isEmpty =>
+      case Superseding.ByNext if pruning.left.whyNot.isEmpty && noFrontier.isEmpty =>
         pruning.copy(right = pruning.right.supersededByNext)
+      case Superseding.ByNext if pruning.left.whyNot.isEmpty && pruning.right.whyNot.isDefined =>
+        pruning.copy(right = noFrontier.fold(pruning.right)(pruning.right.unlessFor))
       case Superseding.ByFirst =>
         pruning.copy(left =
           pruning.left.and("by the first it reaches, where none may be forgotten")

@@ -246,6 +246,13 @@ final class StreamPruning(
     if (found.whyNot.isDefined || ruleOf(side.other, orders(side.other)).isKnown) found
     else found.unlessFor(unknown(side, orders(side.other).term))
 
+  /** Why nothing says how far the side has come that rows of `side` match, if nothing does. */
+  def noFrontier(side: Side): Option[WhyNot] =
+    found
+      .map(_.orders(side.other))
+      .filterNot(ruleOf(side.other, _).isKnown)
+      .map(order => unknown(side, order.term))
+
   private def unknown(side: Side, order: Term): WhyNot =
     Seq(Direction.Ascending, Direction.Descending)
       .map(Order(order, _))
