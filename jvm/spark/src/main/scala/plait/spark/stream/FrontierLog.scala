@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 import plait.BySide
@@ -22,7 +22,7 @@ import plait.BySide
   *
   * Conventions:
   *   1. A file is written once, before the batch that uses it. A batch that is run again reads what it read
-  *      at first, so that it drops and stores the same rows.
+  *      at first, so that it drops and stores the same rows; of two who write it the first decides.
   *   2. It is written by a task of the batch before, so it is there when that is committed: the rows that have
   *      promised it are not read again. Where both run in one stage, no task knows all rows, and the driver writes it after the
   *      commit.
@@ -38,13 +38,14 @@ final class FrontierLog(folder: Path, conf: Configuration) {
     if (files.exists(file(batch))) read(file(batch))
     else {
       val known = batches.filter(_ < batch).maxOption.fold(FrontierLog.Nothing)(b => read(file(b)))
-      write(batch, known)
-      known
+      if (decides(batch, known)) known else read(file(batch))
     }
 
   /** Notes what batch `batch` is to be run with, unless that is decided. */
   def note(batch: Long, frontiers: BySide[Long]): Unit =
-    if (!files.exists(file(batch))) write(batch, frontiers)
+    if (!files.exists(file(batch))) {
+      val _ = decides(batch, frontiers)
+    }
 
   /** Forgets what no batch is run with again. */
   def purge(before: Long): Unit =
@@ -68,10 +69,19 @@ final class FrontierLog(folder: Path, conf: Configuration) {
       BySide(ranks(0), ranks(1))
     }
 
+  /** Writes the file of a batch, unless another has done so meanwhile: a task that is run twice, say, or a query whose
+    * driver was taken for dead.
+    */
+  private def decides(batch: Long, frontiers: BySide[Long]): Boolean =
+    try {
+      write(batch, frontiers)
+      true
+    } catch { case _: FileAlreadyExistsException => false }
+
   private def write(batch: Long, frontiers: BySide[Long]): Unit = {
     if (!files.exists(folder)) files.mkdirs(folder)
     val text = s"${FrontierLog.Version}\n${frontiers.left} ${frontiers.right}\n"
-    val out = files.createAtomic(file(batch), overwriteIfPossible = true)
+    val out = files.createAtomic(file(batch), overwriteIfPossible = false)
     try {
       out.write(text.getBytes(UTF_8))
       out.close()
