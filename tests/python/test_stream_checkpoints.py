@@ -17,6 +17,7 @@ from tests.python.streams import (
     OFF,
     OURS,
     SPARKS,
+    WITHIN,
     Feeds,
     Script,
     in_spark,
@@ -189,8 +190,16 @@ UTC, ETC = ({"spark.sql.session.timeZone": zone} for zone in ("UTC", "Etc/UTC"))
 
 @pytest.mark.parametrize(
     ("condition", "first", "second"),
-    [(NEAR, BERLIN | ANSI, TOKYO | LEGACY), (SAME_DAY, UTC, ETC)],
-    ids=["those that no value follows from", "another name of a zone of a fixed offset"],
+    [
+        (NEAR, BERLIN | ANSI, TOKYO | LEGACY),
+        (WITHIN, BERLIN | ANSI, TOKYO | LEGACY),
+        (SAME_DAY, UTC, ETC),
+    ],
+    ids=[
+        "those that no value follows from",
+        "nor the range that a row is dealt to",
+        "another name of a zone of a fixed offset",
+    ],
 )
 def test_other_settings_may_change(
     session: SparkSession, feeds: Feeds, condition: str, first: Conf, second: Conf
@@ -198,6 +207,23 @@ def test_other_settings_may_change(
     expected = begun(session, feeds, condition, first)
     with settings(session, second):
         df = feeds.join(session, "INNER", condition)
+        run(df, feeds.folder)
+    assert output(df, feeds.folder) == expected
+
+
+def test_the_zone_of_a_checkpoint_counts_for_nothing_where_only_the_range_of_a_row_had_it(
+    session: SparkSession, feeds: Feeds
+) -> None:
+    expected = begun(session, feeds, WITHIN, BERLIN)
+    # As it was written before whole numbers were known to have no zone.
+    written = feeds.folder / "checkpoint/state/0/_plait/format"
+    lines = written.read_text().splitlines()
+    place = next((i for i, line in enumerate(lines) if line.startswith("spark.")), len(lines))
+    lines.insert(place, "spark.sql.session.timeZone Europe/Berlin")
+    written.with_name(f".{written.name}.crc").unlink(missing_ok=True)
+    written.write_text("\n".join(lines) + "\n")
+    with settings(session, TOKYO):
+        df = feeds.join(session, "INNER", WITHIN)
         run(df, feeds.folder)
     assert output(df, feeds.folder) == expected
 

@@ -119,7 +119,8 @@ object StreamRanges {
     val from = ShiftRight(Least(reach), Literal(bits))
     val to = ShiftRight(Greatest(reach), Literal(bits))
     val number = AttributeReference("range", LongType, nullable = false)()
-    val all = Sequence(from, to, None, Some(child.conf.sessionLocalTimeZone))
+    // Whole numbers have no zone, but Spark asks for one.
+    val all = Sequence(from, to, None, Some("UTC"))
     val each = Generate(Explode(all), Nil, outer = false, None, Seq(number), child)
     (each, number)
   }

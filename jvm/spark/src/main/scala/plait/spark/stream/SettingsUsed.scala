@@ -6,12 +6,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   EvalMode,
   Expression,
   NumericEvalContext,
+  Sequence,
   TimeZoneAwareExpression,
   TimestampAddInterval
 }
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.translate.InstantSum
+import plait.spark.translate.{InstantSum, OrderedType}
 
 /** The settings of a session that the values of expressions follow from, and that no text of them shows:
   *
@@ -39,9 +40,31 @@ object SettingsUsed {
   private def zone(expression: Expression): Option[String] = expression match {
     case cast: Cast if !Cast.needsTimeZone(cast.child.dataType, cast.dataType) => None
     case sum: TimestampAddInterval if InstantSum.is(sum) => None
+    case numbers: Sequence if isOfNumbers(numbers) => None
     // One zone of a fixed offset has many names.
     case aware: TimeZoneAwareExpression => aware.timeZoneId.map(_ => aware.zoneId.normalized.getId)
     case _ => None
+  }
+
+  /** Has a zone, and no step of it follows from that. */
+  private def isOfNumbers(sequence: Sequence) =
+    OrderedType.Integers.unapply(sequence.start.dataType)
+
+  /** Whether these lines and those are of the same values.
+    * @param before
+    *   as they were written; of a sequence of whole numbers perhaps with its zone
+    */
+  def areSame(before: Seq[String], now: Seq[String], expressions: Seq[Expression]): Boolean = {
+    def split(lines: Seq[String]) =
+      lines.partition(_.startsWith(SQLConf.SESSION_LOCAL_TIMEZONE.key))
+    val ((zonesBefore, othersBefore), (zones, others)) = (split(before), split(now))
+    val mayHaveMore = expressions.exists(_.exists {
+      case sequence: Sequence => isOfNumbers(sequence)
+      case _ => false
+    })
+    def names(line: Seq[String]) = line.flatMap(_.split(' ').tail)
+    othersBefore == others &&
+    (zonesBefore == zones || (mayHaveMore && names(zones).forall(names(zonesBefore).contains)))
   }
 
   /** TRY is written out. */

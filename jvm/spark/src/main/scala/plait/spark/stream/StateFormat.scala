@@ -48,7 +48,7 @@ object StateFormat {
       out.close()
     } else {
       val before = read(files, file)
-      if (before != now) throw refused(before, now)
+      if (!SettingsUsed.areSame(before, now, expressions(join))) throw refused(before, now)
     }
   }
 
