@@ -178,7 +178,8 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     // Before the probe's settled rows are dropped: with the last of them the key would go.
     if (isStored) {
       arrived.buffer.append(key, row, rank, end)
-      if (isMatched) arrived.buffer.mark()
+      // Of other sides' rows nobody asks.
+      if (isMatched && arrived.leavesAloud) arrived.buffer.mark()
       noteSize(arrived)
     } else if (key != null) keys.releaseUnused(key)
     if (probed != null) probed.endProbe()

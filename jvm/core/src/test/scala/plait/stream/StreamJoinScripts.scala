@@ -29,6 +29,15 @@ class StreamJoinScripts extends FunSuite {
     assertEquals(j.batch(Seq(right(3), left(1), right(1))).toSet, Set(pair(1, 3), pair(1, 1)))
   }
 
+  test("that a row has matched is noted of those alone that would come out without a match") {
+    val inner = BySide[Role](Role.Paired, Role.Paired)
+    for ((roles, noted) <- Seq(inner -> (0, 0), leftOuter -> (1, 0), fullOuter -> (1, 1))) {
+      val j = new Streams(roles)()
+      j.batch(Seq(left(1), right(3)))
+      assertEquals((j.stored.left.bits.size, j.stored.right.bits.size), noted)
+    }
+  }
+
   test("a row waits until a later batch brings its partner, over restarts of the task") {
     val j = new Streams()()
     assertEquals(j.batch(Seq(left(1), left(2, key = 1))), Nil)
