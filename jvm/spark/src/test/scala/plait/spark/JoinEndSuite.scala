@@ -75,6 +75,44 @@ class JoinEndSuite extends SparkSuite {
       assert(asked.get < 15000, s"asked of ${asked.get} of 30,000 rows")
     }
   }
+
+  test("so does one of a streaming query that is stopped") {
+    val asked = JoinEndSuite.Asked
+    asked.set(0)
+    // What sleeps would be woken, and fail.
+    spark.udf.register(
+      "busily",
+      udf { (_: Long) =>
+        val until = System.nanoTime + 1000000
+        while (System.nanoTime < until) Thread.onSpinWait()
+        JoinEndSuite.Asked.incrementAndGet() < 0
+      }
+    )
+    withConf(ours: _*) {
+      for (name <- Seq("l", "r"))
+        spark.readStream
+          .format("rate-micro-batch")
+          .option("rowsPerBatch", 5000)
+          .load()
+          .selectExpr("value", "IF(value < 0, value, 0) AS k")
+          .createOrReplaceTempView(name)
+      val query = spark
+        .sql("SELECT l.value FROM l JOIN r ON l.k = r.k AND busily(l.value + r.value)")
+        .writeStream
+        .format("noop")
+        .start()
+      while (asked.get == 0) Thread.sleep(10)
+      query.stop()
+      // A job that is cancelled is over at once, too.
+      val last = System.nanoTime + 20000000000L
+      var before = -1L
+      while (asked.get != before && System.nanoTime < last) {
+        before = asked.get
+        Thread.sleep(200)
+      }
+      assertEquals(asked.get, before, "it still asks after 20 seconds")
+    }
+  }
 }
 
 private object JoinEndSuite {

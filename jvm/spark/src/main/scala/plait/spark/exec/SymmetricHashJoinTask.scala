@@ -181,21 +181,10 @@ final class SymmetricHashJoinTask(
     pairs
   }
 
-  /** A row may meet many that the condition rejects, and nothing else asks meanwhile whether the task was killed. */
   private def accepts(context: TaskContext): InternalRow => Boolean =
-    condition.fold[InternalRow => Boolean](_ => true) { condition =>
-      val holds =
-        CompiledCondition.of(
-          condition,
-          sides.left.output ++ sides.right.output,
-          context.partitionId()
-        )
-      val stop = TaskEnd.nowAndThen(context)
-      pair => {
-        stop()
-        holds(pair)
-      }
-    }
+    condition.fold[InternalRow => Boolean](_ => true)(
+      CompiledCondition.stoppable(_, sides.left.output ++ sides.right.output, context)
+    )
 
   private def count(
       core: JoinCore[SideReader, KeyGroup, UnsafeRow],

@@ -4,7 +4,6 @@ package plait.spark.side
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.plait.TaskEnd
 
 import plait.BySide
 
@@ -55,15 +54,6 @@ object PairConditions extends PredicateHelper {
     )
   }
 
-  /** A condition that refuses row after row keeps a search going; a task that is killed ends it. */
-  private def stoppable(test: Test): Test = {
-    val stop = TaskEnd.nowAndThen(TaskContext.get())
-    row => {
-      stop()
-      test(row)
-    }
-  }
-
   def compiled(
       conditions: PairConditions[Expression],
       outputs: BySide[Seq[Attribute]],
@@ -76,7 +66,9 @@ object PairConditions extends PredicateHelper {
       conditions.ofLeft.map(test(outputs.left)),
       conditions.ofRight.map(test(outputs.right)),
       conditions.isWithin.map(ofPair),
-      conditions.accepts.map(c => stoppable(ofPair(c))),
+      conditions.accepts.map(
+        CompiledCondition.stoppable(_, outputs.left ++ outputs.right, TaskContext.get())
+      ),
       conditions.holds.map(ofPair)
     )
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -43,7 +44,7 @@ final class StreamJoinTask(
       core,
       roles,
       condition.fold[InternalRow => Boolean](_ => true)(
-        CompiledCondition.of(_, outputs.left ++ outputs.right, state.partition)
+        CompiledCondition.stoppable(_, outputs.left ++ outputs.right, TaskContext.get())
       ),
       JoinOutput.of(joinType, outputs),
       state.counts

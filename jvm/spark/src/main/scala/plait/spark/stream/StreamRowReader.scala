@@ -6,12 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import plait.spark.side.{HashKeyTable, RowKey, SideReader}
 import plait.stream.StreamReader
 
-/** A row of a stream as the core reads it, and its key as the table looks it up. */
-final class StreamRowReader(reader: SideReader, keys: HashKeyTable)
+/** A row of a stream as the core reads it, and its key as the table looks it up.
+  * @param stop
+  *   called for each row that is read, and may throw: a micro-batch is long over its rows before one comes out
+  */
+final class StreamRowReader(reader: SideReader, keys: HashKeyTable, stop: () => Unit)
     extends RowKey
     with StreamReader[UnsafeRow] {
 
   def read(row: UnsafeRow): Unit = {
+    stop()
     reader.read(row)
     key = reader.key
     keyValue = reader.keyValue
