@@ -251,6 +251,20 @@ def test_a_file_written_anew_after_the_query_was_planned_is_read_as_it_is(
     assert answer(again) == rows_of_spark(spark, query)
 
 
+def test_nothing_is_known_of_a_file_that_was_written_anew_since_it_was_listed(
+    spark: SparkSession, view: View, tmp_path: Path
+) -> None:
+    # The rows of a stage that has run may be those of the file before.
+    view("l", write(tmp_path / "l", ints(range(0, 3000, 3))))
+    folder = write(tmp_path / "r", ints(range(0, 300, 3)))
+    view("r", folder)
+    rewritten(folder, ints(range(1500, 1800, 3)))
+    query = f"SELECT l.t, r.t AS rt FROM l JOIN r ON {NEAR}"
+    df = spark.sql(query)
+    assert told(df, "left") == ""
+    assert answer(df) == rows_of_spark(spark, query)
+
+
 def test_where_times_are_whole_seconds_nothing_is_known_of_a_file_of_this_very_second(
     spark: SparkSession, view: View, tmp_path: Path
 ) -> None:
@@ -260,8 +274,10 @@ def test_where_times_are_whole_seconds_nothing_is_known_of_a_file_of_this_very_s
     query = f"SELECT l.t, r.t FROM l JOIN r ON {NEAR}"
     soon = int(time.time()) + 3600
     os.utime(Path(folder) / "part-0.parquet", (soon, soon))
+    view("r", folder)
     assert told(spark.sql(query), "left") == ""
     os.utime(Path(folder) / "part-0.parquet", (soon - 7200, soon - 7200))
+    view("r", folder)
     assert ", 49]" in told(spark.sql(query), "left")
 
 

@@ -206,3 +206,43 @@ def test_of_two_orders_that_prune_alike_the_declared_one_is_taken(spark: SparkSe
 def test_without_plait_nothing_is_checked(spark: SparkSession, table: str) -> None:
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
     assert sum(rows_of_spark(spark, f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}").values()) > 0
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "l.k IN (SELECT id FROM range(7))",
+        "EXISTS (SELECT 1 FROM range(7) r WHERE r.id = l.k)",
+        "same(l.seq) = l.seq",
+    ],
+)
+def test_a_filter_that_becomes_a_join_or_python_is_evaluated_above_the_check(
+    spark: SparkSession, kept: str
+) -> None:
+    spark.udf.register("same", lambda seq: seq, "bigint")
+    # Of four files each begins anew, and one partition holds them all.
+    rows = spark.range(0, 1000, 1, 4).selectExpr("id % 7 AS k", "id % 250 AS seq")
+    rows.write.mode("overwrite").saveAsTable("risen")
+    spark.sql("ALTER TABLE risen SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    query = f"""SELECT l.seq, x.seq FROM risen l JOIN risen x
+        ON l.k = x.k AND l.seq BETWEEN x.seq - 5 AND x.seq WHERE {kept}"""
+    one = {"spark.sql.autoBroadcastJoinThreshold": -1, "spark.sql.files.minPartitionNum": 1}
+    try:
+        with settings(spark, one):
+            assert answer(spark.sql(query)) == rows_of_spark(spark, query) != Counter()
+    finally:
+        spark.sql("DROP TABLE risen")
+
+
+def test_the_order_of_a_tables_files_is_not_asked_of_its_rows_in_the_cache(
+    spark: SparkSession, table: str
+) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    query = f"SELECT a.seq, b.seq FROM {table} a JOIN {table} b ON a.k = b.k AND a.seq = b.seq + 1"
+    # One partition, with the rows of all files.
+    with settings(spark, {"spark.sql.files.minPartitionNum": 1}):
+        spark.sql(f"CACHE TABLE {table}")
+        try:
+            assert answer(spark.sql(query)) == rows_of_spark(spark, query) != Counter()
+        finally:
+            spark.sql(f"UNCACHE TABLE {table}")

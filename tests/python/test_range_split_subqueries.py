@@ -76,6 +76,13 @@ def test_of_subqueries_of_many_shapes_nothing_is_left_to_spark(
         assert "left to Spark" not in str(plait.explain(df))
 
 
+def test_what_spark_has_not_yet_written_into_a_subquery_is_not_cut(spark: SparkSession) -> None:
+    query = """SELECT o.id, (SELECT count(*) FROM (SELECT * FROM points p WHERE p.id < o.id) a
+        JOIN ranges s ON a.x BETWEEN s.lo AND s.hi) FROM ranges o WHERE o.id < 9"""
+    with settings(spark, ALWAYS):
+        assert answer(spark.sql(query)) == rows_of_spark(spark, query) != {}
+
+
 # NULL NOT IN (...), and x NOT IN (..., NULL), are not TRUE, unless nothing is in the list.
 NOT_IN = "p.id % 60 NOT IN (SELECT if(r.id % 7 = 0, NULL, r.id % 30) FROM ranges r WHERE {})"
 

@@ -73,6 +73,7 @@ import plait.spark.sql.PlaitParser
   * check of the analysis    WindowJoinCheck               shapes of windows are still known
   * check of the analysis    SettingsCheck                 once a query, where the session's are at hand
   * check of the analysis    UnusedClauseCheck             what no join has taken up by now, none will
+  * optimizer                CachedTables                  what is cached is known
   * optimizer                PushThroughClaim              beside Spark's own rules that push filters
   * stage preparation        SkewedPartitions              the sizes of finished shuffles are known,
   *                                                        and Spark's rule of skewed joins has run
@@ -126,6 +127,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectCheckRule(_ => WindowJoinCheck)
     extensions.injectCheckRule(_ => SettingsCheck)
     extensions.injectCheckRule(_ => UnusedClauseCheck)
+    extensions.injectOptimizerRule(_ => CachedTables)
     extensions.injectOptimizerRule(_ => PushThroughClaim)
     extensions.injectOptimizerRule(_ => PushThroughAsOfJoin)
     extensions.injectOptimizerRule(_ => NarrowAsOfJoin)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
+import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -8,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 
 import plait.join.{Neighbours, Outermost}
-import plait.spark.side.{AsUnsafe, HomedRows, MatchScan}
+import plait.spark.side.{AsUnsafe, CompiledCondition, HomedRows, MatchScan}
 import plait.spark.translate.BestMatch
 import plait.{BySide, Side}
 
@@ -53,9 +54,9 @@ final class MatchRanges(
       GenerateOrdering.generate(byMatch +: ties, outputs(side)),
       kept
     )
-    val matches = Predicate.create(eligible(side), outputs(side))
+    val matches = CompiledCondition.of(eligible(side), outputs(side), TaskContext.getPartitionId())
     val asUnsafe = new AsUnsafe(outputs(side))
-    rows.map(asUnsafe(_)).filter(matches.eval).foreach(outermost.see)
+    rows.map(asUnsafe(_)).filter(matches).foreach(outermost.see)
     (outermost.first, outermost.last)
   }
 

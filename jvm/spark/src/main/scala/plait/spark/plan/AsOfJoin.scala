@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Sta
 
 import plait.BySide
 import plait.order.WhyNot
-import plait.spark.translate.{BestMatch, JoinedColumns}
+import plait.spark.translate.{BestMatch, EventTimeColumn, JoinedColumns}
 
 /** Each left row and the one right row that it picks.
   *
@@ -40,8 +40,12 @@ final case class AsOfJoin(
   override protected def stringArgs: Iterator[Any] =
     Iterator(joinType, best, condition, check) ++ ranges.map(n => s"in $n ranges").toOption
 
-  override def output: Seq[Attribute] =
-    JoinedColumns.of(joinType, left.output, right.output)
+  /** Of streams the event times of the rows are those of the left side: a version may be as old as it likes. */
+  override def output: Seq[Attribute] = JoinedColumns.of(
+    joinType,
+    left.output,
+    if (left.isStreaming) right.output.map(EventTimeColumn.unmarked) else right.output
+  )
 
   override def metadataOutput: Seq[Attribute] = joinType match {
     case LeftExistence(_) => left.metadataOutput

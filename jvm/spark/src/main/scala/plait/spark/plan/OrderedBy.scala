@@ -25,12 +25,20 @@ final case class OrderedBy(
     order: SortOrder,
     frontier: Option[Expression],
     relation: String,
-    child: LogicalPlan
+    child: LogicalPlan,
+    declared: DeclaredBy = DeclaredBy.Query
 ) extends Claim {
   override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition
 
   override protected def withNewChildInternal(newChild: LogicalPlan): OrderedBy =
     copy(child = newChild)
+}
+
+/** Who declares an order: a query, of the rows as it finds them, or a table, of its files. */
+sealed trait DeclaredBy
+object DeclaredBy {
+  case object Query extends DeclaredBy
+  case object Table extends DeclaredBy
 }
 
 object OrderedBy {

@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType}
 
-import plait.spark.translate.{BestMatch, EventTimeColumn, JoinedColumns}
+import plait.spark.translate.BestMatch
 
 /** An as-of join of two streams, from the analysis until the optimizer begins, as a [[StreamJoinCarrier]] is.
-  * The event times of its rows are those of the left side: a version may be as old as it likes.
+  * The event times of its rows are those of the join.
   */
 final case class StreamAsOfCarrier(
     child: LogicalPlan,
@@ -16,11 +16,7 @@ final case class StreamAsOfCarrier(
     best: BestMatch,
     check: Option[Expression]
 ) extends UnaryNode {
-  override def output: Seq[Attribute] = child.children match {
-    case Seq(left, right) =>
-      JoinedColumns.of(joinType, left.output, right.output.map(EventTimeColumn.unmarked))
-    case _ => child.output
-  }
+  override def output: Seq[Attribute] = join.output
   override def metadataOutput: Seq[Attribute] = Nil
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamAsOfCarrier =
     copy(child = newChild)

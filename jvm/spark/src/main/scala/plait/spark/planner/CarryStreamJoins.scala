@@ -56,12 +56,12 @@ object StreamJoins {
 
 /** Hides joins of streams from Spark's check of what a stream may do. */
 object CarryStreamJoins extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+  override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(plan.resolveOperatorsUp {
     case join @ Join(_, _, joinType, _, _)
         if join.resolved && joinType != Inner && joinType != Cross && StreamJoins.isTaken(join) =>
       StreamJoinCarrier(join.copy(joinType = Inner), joinType)
     case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) => StreamAsOfCarrier.of(join)
-  }
+  })
 }
 
 /** Brings them back as what they are, so that the optimizer may push filters and drop columns. */

@@ -16,7 +16,7 @@ import plait.spark.stream.{OrderedRows, StreamOrderExec}
   */
 object OrderedByStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case ordered @ OrderedBy(order, frontier, relation, child) =>
+    case ordered @ OrderedBy(order, frontier, relation, child, _) =>
       val conf = PlaitConf(SQLConf.get)
       if (ordered.isStreaming) {
         val rank = DeclaredFrontiers.rankOf(ordered)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.PlaitConf
+import plait.spark.plan.DeclaredBy
 
 /** The orders that tables declare of themselves, where they are joined:
   *
@@ -16,7 +17,7 @@ import plait.spark.PlaitConf
   * }}}
   *
   * A hint on the table in a query goes before its properties. A table that is not joined is not
-  * checked.
+  * checked, nor one that is cached ([[CachedTables]]).
   */
 object OrderedTables extends Rule[LogicalPlan] {
   private val OrderedBy = "plait.ordered-by"
@@ -65,6 +66,6 @@ object OrderedTables extends Rule[LogicalPlan] {
             .wrong(table, Slack, text, "a number or an interval that is not negative")
         )
     }
-    DeclaredOrder(order, slack).on(relation, table)
+    DeclaredOrder(order, slack).on(relation, table).copy(declared = DeclaredBy.Table)
   }
 }

@@ -67,46 +67,43 @@ object ParquetFooters extends Logging {
   /** So many at once. */
   private val Threads = 8
 
-  /** What a list of files says of them is enough to find what is kept: whether they still are so is asked before the
-    * join starts.
+  /** Of a file only what it says as Spark has listed it. One that was written anew since may not be the one that is
+    * read: the rows of a stage that has run are those of the file before. Whether the files still are so is asked before
+    * the join starts.
     */
   private def read(relation: HadoopFsRelation, list: InMemoryFileIndex, files: Seq[FileStatus]) = {
     val (kept, unknown) = files.partitionMap { file =>
-      val seen = FileSeen.of(file)
-      Kept.get(seen).map(seen -> _).toLeft(file.getPath)
+      val listed = FileSeen.of(file)
+      Kept.get(listed).map(listed -> _).toLeft(listed -> file.getPath)
     }
     val all = kept ++ openedAll(unknown, relation.options)
     new ParquetFooters(FilesSeen(list, all.map(_._1).toSet, relation.options), all.map(_._2))
   }
 
   /** A configuration is large, and made only for what must be opened. */
-  private def openedAll(paths: Seq[Path], options: Map[String, String]): Seq[(FileSeen, OfFile)] =
-    if (paths.isEmpty) Nil
+  private def openedAll(
+      files: Seq[(FileSeen, Path)],
+      options: Map[String, String]
+  ): Seq[(FileSeen, OfFile)] =
+    if (files.isEmpty) Nil
     else {
       val hadoop = SparkSession.active.sessionState.newHadoopConfWithOptions(options)
-      InParallel.each(paths, "plait-footers", Threads)(ofFile(_, hadoop))
+      InParallel.each(files, "plait-footers", Threads) { case (listed, path) =>
+        val columns = if (mayChangeUnseen(listed)) None else opened(path, hadoop, listed)
+        columns.foreach(Kept.put(listed, _))
+        (listed, columns.getOrElse(Map.empty))
+      }
     }
-
-  private def ofFile(path: Path, hadoop: Configuration): (FileSeen, OfFile) = {
-    // The list may be older than the file, which is known as it is now if it was opened since.
-    val seen = FileSeen.now(path, hadoop)
-    val columns = Kept.get(seen).orElse {
-      val read = if (mayChangeUnseen(seen)) None else opened(path, hadoop, seen)
-      read.foreach(Kept.put(seen, _))
-      read
-    }
-    (seen, columns.getOrElse(Map.empty))
-  }
 
   /** Where times are whole seconds, a file that was just written may be written anew at the same time. */
   private def mayChangeUnseen(seen: FileSeen): Boolean =
     seen.modified % 1000 == 0 && System.currentTimeMillis - seen.modified < 2000
 
-  /** None, if what was opened may be newer than what was looked at. */
-  private def opened(path: Path, hadoop: Configuration, seen: FileSeen): Option[OfFile] = {
+  /** None, if what was opened may not be what was listed. */
+  private def opened(path: Path, hadoop: Configuration, listed: FileSeen): Option[OfFile] = {
     val file = HadoopInputFile.fromPath(path, hadoop)
     val footer = ParquetFooterReader.readFooter(file, ParquetMetadataConverter.NO_FILTER)
-    Option.when(FileSeen.now(path, hadoop) == seen)(columnsOf(footer))
+    Option.when(FileSeen.now(path, hadoop) == listed)(columnsOf(footer))
   }
 
   private def columnsOf(footer: ParquetMetadata): OfFile = {

@@ -228,7 +228,7 @@ object PartitionedPlan {
 
   /** Also below what adaptive execution has run already, which hides its plan. */
   private def declaredIn(plan: LogicalPlan): Seq[SortOrder] = plan match {
-    case OrderedBy(order, _, _, child) => order +: declaredIn(child)
+    case OrderedBy(order, _, _, child, _) => order +: declaredIn(child)
     case LogicalQueryStage(logical, _) => declaredIn(logical)
     case other => other.children.flatMap(declaredIn)
   }

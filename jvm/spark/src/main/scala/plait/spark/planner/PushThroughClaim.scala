@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
@@ -9,7 +9,9 @@ import plait.spark.plan.{Claim, OrderedBy, StreamClaim}
 
 /** Filters go below what is said of a relation, so that they reach the scan. Of a declared order: the rows that
   * are left come in the same sequence, and only rows that a query reads are checked. Not so of a
-  * stream, where the rows that a filter leaves out say how far the others have come.
+  * stream, where the rows that a filter leaves out say how far the others have come; nor of a filter that becomes a join
+  * (`k IN (SELECT ...)`) or a process of Python's, from which rows come in another sequence, or after the next file was
+  * begun.
   *
   * {{{
   * Filter(k = 3, OrderedBy(seq, scan))      OrderedBy(seq, Filter(k = 3, scan))
@@ -18,7 +20,7 @@ import plait.spark.plan.{Claim, OrderedBy, StreamClaim}
 object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
     case filter @ Filter(condition, claim: Claim) if lets(claim) =>
-      val (pushed, kept) = splitConjunctivePredicates(condition).partition(_.deterministic)
+      val (pushed, kept) = splitConjunctivePredicates(condition).partition(keepsSequence)
       if (pushed.isEmpty) filter
       else {
         val below = claim.withNewChildren(Seq(Filter(all(pushed), claim.child)))
@@ -31,6 +33,13 @@ object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
     case _: StreamClaim => true
     case _ => false
   }
+
+  private def keepsSequence(conjunct: Expression): Boolean =
+    conjunct.deterministic && !SubqueryExpression.hasInOrCorrelatedExistsSubquery(conjunct) &&
+      !SubqueryExpression.hasCorrelatedSubquery(conjunct) && !conjunct.exists {
+        case _: Exists | _: PythonFuncExpression => true
+        case _ => false
+      }
 
   private def all(conjuncts: Seq[Expression]): Expression = conjuncts.reduce(And(_, _))
 }

@@ -156,7 +156,8 @@ object RangeSplit extends Rule[LogicalPlan] {
     if (isSplit) Some(joins) else None
   }
 
-  /** Without a key, neither a stream, nor small, nor asked of another; and the cuts are surely shared.
+  /** Without a key, neither a stream, nor small, nor asked of another; the cuts are surely shared, and Spark has
+    * written all that it still writes into the sides of a subquery, as it does not look into cuts.
     */
   private def isOurs(join: JoinToPlan, settings: PlaitConf): Boolean =
     join.choice(
@@ -164,7 +165,8 @@ object RangeSplit extends Rule[LogicalPlan] {
     ) != JoinStrategyChoice.Never && !join.hasKeys && !join.join.isStreaming && join.residual
       .exists(_.deterministic) &&
       join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
-      JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled
+      JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled &&
+      !join.join.exists(_.isInstanceOf[DomainJoin])
 
   /** The home side of a join that is worth a split. */
   private def home(join: JoinToPlan, settings: PlaitConf): Option[(Side, JoinIntervals)] =

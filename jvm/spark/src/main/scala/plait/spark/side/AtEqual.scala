@@ -4,6 +4,7 @@ package plait.spark.side
 import org.apache.spark.sql.catalyst.expressions._
 
 import plait.spark.translate.BestMatch
+import plait.spark.translate.SpelledById.areSame
 
 /** What becomes of a pair of equal match values: the condition has to say, or refuses it in any case.
   *
@@ -22,8 +23,8 @@ object AtEqual extends PredicateHelper {
   def of(accepts: Option[Expression], best: BestMatch): AtEqual = {
     val refused = accepts.toSeq.flatMap(splitConjunctivePredicates).exists {
       case Not(EqualTo(a, b)) =>
-        a.semanticEquals(best.left) && b.semanticEquals(best.right) ||
-        a.semanticEquals(best.right) && b.semanticEquals(best.left)
+        areSame(a, best.left) && areSame(b, best.right) ||
+        areSame(a, best.right) && areSame(b, best.left)
       case _ => false
     }
     if (refused) Refused else Asked

@@ -3,15 +3,34 @@ package plait.spark.side
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predicate}
+import org.apache.spark.sql.catalyst.expressions.codegen.GeneratePredicate
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSeq,
+  BasePredicate,
+  BindReferences,
+  CodeGeneratorWithInterpretedFallback,
+  Expression
+}
 import org.apache.spark.sql.plait.TaskEnd
 
 import plait.spark.translate.InstantSum
 
-/** A condition as Spark's generated code, in a task: whether it is TRUE of a row. */
+/** A condition as Spark's generated code, in a task: whether it is TRUE of a row. Its parts are evaluated one after the
+  * other as they are written, as in the code of Spark's own joins:
+  *
+  * {{{
+  * l.q = 0 OR (r.x / l.q > 1 AND r.x / l.q < 5)      of q = 0 nothing is divided
+  * }}}
+  *
+  * `Predicate.create` computes what occurs twice beforehand, and takes sums of doubles for one that only differ in their
+  * brackets.
+  */
 object CompiledCondition {
   def of(condition: Expression, input: Seq[Attribute], partition: Int): InternalRow => Boolean = {
-    val generated = Predicate.create(InstantSum.in(condition), input)
+    val bound =
+      BindReferences.bindReference(InstantSum.in(condition), new AttributeSeq(input))
+    val generated = AsWritten.createObject(bound)
     generated.initialize(partition)
     generated.eval
   }
@@ -30,5 +49,16 @@ object CompiledCondition {
       stop()
       holds(pair)
     }
+  }
+
+  private object AsWritten extends CodeGeneratorWithInterpretedFallback[Expression, BasePredicate] {
+    override protected def createCodeGeneratedObject(condition: Expression): BasePredicate =
+      GeneratePredicate.generate(condition, useSubexprElimination = false)
+
+    override protected def createInterpretedObject(condition: Expression): BasePredicate =
+      new BasePredicate {
+        override def initialize(partition: Int): Unit = initializeExprs(Seq(condition), partition)
+        override def eval(row: InternalRow): Boolean = condition.eval(row) == true
+      }
   }
 }

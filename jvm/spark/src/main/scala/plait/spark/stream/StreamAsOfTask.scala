@@ -3,6 +3,7 @@ package plait.spark.stream
 
 import java.util.Comparator
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
@@ -91,7 +92,8 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
 
   /** A right row that cannot be picked must not stand for those before it. */
   private def test(side: Side): InternalRow => Boolean = (side, conditions.ofRight) match {
-    case (Side.Right, Some(condition)) => Predicate.create(condition, outputs.right).eval
+    case (Side.Right, Some(condition)) =>
+      CompiledCondition.of(condition, outputs.right, TaskContext.getPartitionId())
     case _ => _ => true
   }
 

@@ -3,7 +3,7 @@ package plait.spark.stream
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predicate, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
@@ -61,7 +61,8 @@ final case class StreamBatch(
 ) {
   def isLate(side: Side): InternalRow => Boolean = lateness(side) match {
     case None => _ => false
-    case Some(expression) => Predicate.create(expression, outputs(side)).eval
+    case Some(expression) =>
+      CompiledCondition.of(expression, outputs(side), TaskContext.getPartitionId())
   }
 }
 

@@ -27,7 +27,8 @@ final private[translate] class NumberTranslation(of: Spark => Term) {
   def translate: PartialFunction[Spark, Term] = {
     case e @ Add(l, r, context) if isKnown(e) => binary(e, Plus, l, r, context.evalMode)
     case e @ Subtract(l, r, context) if isKnown(e) => binary(e, Minus, l, r, context.evalMode)
-    case e @ Multiply(l, r, context) if isKnown(e) && l.deterministic && l.semanticEquals(r) =>
+    case e @ Multiply(l, r, context)
+        if isKnown(e) && l.deterministic && SpelledById.areSame(l, r) =>
       unary(e, Power.Whole(2), l, context.evalMode)
     case e @ Multiply(l, r, context) if isKnown(e) => binary(e, Times, l, r, context.evalMode)
     case e @ Divide(l, r, context) if isKnown(e) => binary(e, Divided, l, r, context.evalMode)

@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.expressions._
   * sums, whatever their types and modes are. What it sees as equal and this does not costs a bound that could have been
   * tighter, and never a row.
   */
-final private[translate] class SpelledById {
+final private[spark] class SpelledById {
   // By object: equality of expressions looks at all of them.
   private val known = new IdentityHashMap[Expression, Expression]
 
@@ -44,4 +44,11 @@ final private[translate] class SpelledById {
 
   private def isAfter(l: Expression, r: Expression): Boolean =
     l.dataType == r.dataType && l.hashCode > r.hashCode
+}
+
+private[spark] object SpelledById {
+  def areSame(one: Expression, other: Expression): Boolean = {
+    val spelled = new SpelledById
+    spelled(one) == spelled(other)
+  }
 }
