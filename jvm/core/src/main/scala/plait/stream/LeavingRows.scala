@@ -32,6 +32,7 @@ final private[stream] class LeavingRows[R >: Null <: AnyRef](
   private var atRow = 0
   private var keptRows = 0
   private var keptLeastEnd = Long.MaxValue
+  private var keptLeastRank = Long.MaxValue
 
   private var expired = 0L
 
@@ -135,6 +136,7 @@ final private[stream] class LeavingRows[R >: Null <: AnyRef](
         atRow = 0
         keptRows = 0
         keptLeastEnd = Long.MaxValue
+        keptLeastRank = Long.MaxValue
       }
     }
   }
@@ -160,6 +162,7 @@ final private[stream] class LeavingRows[R >: Null <: AnyRef](
         } else {
           keptRows += 1
           keptLeastEnd = math.min(keptLeastEnd, end)
+          keptLeastRank = math.min(keptLeastRank, reading.rank(atRow))
         }
       }
       atRow += 1
@@ -178,6 +181,7 @@ final private[stream] class LeavingRows[R >: Null <: AnyRef](
     else {
       segment.live(atChunk) = keptRows
       segment.minEnd(atChunk) = keptLeastEnd
+      segment.minRank(atChunk) = keptLeastRank
       segment.isChanged = true
     }
     reading = null

@@ -20,8 +20,8 @@ import scala.collection.mutable
   *
   * Conventions:
   *   1. A row is dead once the frontier of the other side is greater than its end.
-  *   2. Dead rows of a chunk are not given any more, and the chunk is written anew when half of it is
-  *      dead or gone.
+  *   2. Dead rows of a chunk are not given any more. When rows of it leave and half of it or more is dead or gone, it is
+  *      written anew; until then rows that are gone take their place.
   *   3. The order of calls within a batch is that of the list above; each may be called several times. Places are
   *      valid until the first `append`.
   *

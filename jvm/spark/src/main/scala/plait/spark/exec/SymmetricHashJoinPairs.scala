@@ -19,7 +19,8 @@ import plait.{BySide, Side}
   * Conventions:
   *   1. It is driven by demand: nothing is read before [[advance]] is asked, and no more than the next
   *      row needs.
-  *   2. Each side comes sorted by its order; rows without an order value may stand anywhere.
+  *   2. Each side comes sorted by its order; rows without an order value may stand anywhere, and where such rows may
+  *      match ([[plait.join.Rankless]]) come first.
   *   3. What it gives is valid until the next call.
   *
   * @param accepts
