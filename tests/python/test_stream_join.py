@@ -72,6 +72,30 @@ def test_a_join_of_streams_gives_the_rows_of_the_join_of_all_that_came(
     assert last["numRowsTotal"] <= 2
 
 
+BY_NAME = {
+    "inner": [(1, 11)],
+    "left": [(1, 11), (2, None)],
+    "right": [(1, 11), (None, 12)],
+    "full": [(1, 11), (2, None), (None, 12)],
+    "left_semi": [(1,)],
+    "left_anti": [(2,)],
+}
+
+
+@pytest.mark.parametrize("how", BY_NAME)
+def test_streams_are_joined_by_the_names_of_columns(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, how: str
+) -> None:
+    feeds.add(([(1, 1, 1000, 0), (2, 2, 1001, 0)], [(11, 1, 1000, 0), (12, 3, 1002, 0)]))
+    feeds.end()
+    left = feeds.left.df(session).selectExpr("id AS l", "k", "ts")
+    right = feeds.right.df(session).selectExpr("id AS r", "k", "ts")
+    df = left.join(right, ["k", "ts"], how)
+    df = df.select([name for name in ("l", "r") if name in df.columns])
+    run(df, tmp_path)
+    assert output(df, tmp_path) == Counter(BY_NAME[how])
+
+
 def test_an_anti_join_gives_the_rows_that_sparks_outer_join_leaves_without_a_mark(
     session: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:

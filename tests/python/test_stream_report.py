@@ -114,6 +114,14 @@ def test_a_frontier_that_no_event_time_is_near_is_a_number() -> None:
     assert (right.frontier, right.lag) == (NOON, timedelta(minutes=10))
 
 
+def test_a_bound_before_all_times_is_none() -> None:
+    batch = json.loads(json.dumps(SECOND))
+    batch["stateOperators"][0]["customMetrics"]["leftBound"] = -9_221_599_672_674_775_806
+    left, right = plait.stream_report([batch]).rows()
+    assert left.bound is None
+    assert right.bound == NOON - timedelta(hours=1)
+
+
 def test_joins_are_numbered_among_all_that_keeps_state_and_the_rest_left_out() -> None:
     two = progress(
         0,

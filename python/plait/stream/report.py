@@ -223,7 +223,13 @@ def _rank(operator: Progress, name: str) -> int:
 def _place(rank: int, is_time: bool) -> Frontier:
     if rank in (0, _NO_MORE):
         return OVER if rank else None
-    return EPOCH + timedelta(microseconds=rank) if is_time else rank
+    if not is_time:
+        return rank
+    try:
+        return EPOCH + timedelta(microseconds=rank)
+    except OverflowError:
+        # A bound before all times: a reach of any length ends no wait.
+        return None
 
 
 def _newest_times(batches: Sequence[Progress]) -> list[datetime | None]:

@@ -54,10 +54,12 @@ object StreamJoins {
     strategy == PlaitJoinHint.SYMMETRIC_HASH || strategy == PlaitJoinHint.NO_SYMMETRIC_HASH
 }
 
-/** Hides joins of streams from Spark's check of what a stream may do. */
+/** Hides joins of streams from Spark's check of what a stream may do. Not one without a condition, as `df.join(other,
+  * "k", "left")` makes at first, and asks what columns it has, before it writes the condition.
+  */
 object CarryStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(plan.resolveOperatorsUp {
-    case join @ Join(_, _, joinType, _, _)
+    case join @ Join(_, _, joinType, Some(_), _)
         if join.resolved && joinType != Inner && joinType != Cross && StreamJoins.isTaken(join) =>
       StreamJoinCarrier(join.copy(joinType = Inner), joinType)
     case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) => StreamAsOfCarrier.of(join)
