@@ -96,6 +96,40 @@ def test_streams_are_joined_by_the_names_of_columns(
     assert output(df, tmp_path) == Counter(BY_NAME[how])
 
 
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "{l} l LEFT JOIN {r} r ON l.k = r.k AND WITHIN",
+        "{l} l FULL JOIN {r} r ON l.k = r.k AND WITHIN",
+        "{l} l LEFT SEMI JOIN {r} r ON l.k = r.k AND WITHIN",
+        "{l} l LEFT ANTI JOIN {r} r ON l.k = r.k AND WITHIN",
+        "{l} l WHERE NOT EXISTS (SELECT 1 FROM {r} r WHERE l.k = r.k AND WITHIN)",
+        "{l} l LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) "
+        "ON l.k = r.k AND r.v + 1 BETWEEN 1 AND 5",
+    ],
+)
+def test_a_value_that_between_compares_twice_may_be_an_expression(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, joined: str
+) -> None:
+    within = "r.ts + INTERVAL 1 SECOND BETWEEN l.ts AND l.ts + INTERVAL 5 SECONDS"
+    sql = "SELECT l.id FROM " + joined.replace("WITHIN", within)
+    feeds.add(([(1, 1, 1000, 0), (2, 2, 1001, 0)], [(11, 1, 1000, 0), (12, 3, 1002, 0)]))
+    feeds.end()
+    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+    run(df, tmp_path)
+    rows = "id INT, k INT, s INT, v INT"
+    tables = {
+        name: session.read.schema(rows)
+        .json(str(feed.folder))
+        .selectExpr("*", "timestamp_seconds(s) AS ts")
+        .where("id > 0")
+        for name, feed in (("l", feeds.left), ("r", feeds.right))
+    }
+    with settings(session, {} if "ASOF" in joined else OFF):
+        expected = Counter(map(tuple, session.sql(sql, **tables).collect()))
+    assert output(df, tmp_path) == expected
+
+
 def test_an_anti_join_gives_the_rows_that_sparks_outer_join_leaves_without_a_mark(
     session: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:

@@ -61,9 +61,15 @@ object CarryStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(plan.resolveOperatorsUp {
     case join @ Join(_, _, joinType, Some(_), _)
         if join.resolved && joinType != Inner && joinType != Cross && StreamJoins.isTaken(join) =>
-      StreamJoinCarrier(join.copy(joinType = Inner), joinType)
-    case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) => StreamAsOfCarrier.of(join)
+      writtenOut(StreamJoinCarrier(join.copy(joinType = Inner), joinType))
+    case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) =>
+      writtenOut(StreamAsOfCarrier.of(join))
   })
+
+  private def writtenOut(carrier: UnaryNode): LogicalPlan =
+    carrier
+      .mapExpressions(SharedExpressions.writtenOut)
+      .withNewChildren(Seq(carrier.child.mapExpressions(SharedExpressions.writtenOut)))
 }
 
 /** Brings them back as what they are, so that the optimizer may push filters and drop columns. */
