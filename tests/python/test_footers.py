@@ -229,12 +229,18 @@ def test_a_plan_that_knows_of_files_goes_to_the_tasks(
             assert "footers: " in str(plait.explain(df))
 
 
-def test_a_file_written_anew_after_the_query_was_planned_is_read_as_it_is(
-    spark: SparkSession, view: View, tmp_path: Path
-) -> None:
+def long_and_short(view: View, tmp_path: Path) -> str:
+    """Make l of the times up to 3,000, and r of those up to 300; return the folder of r."""
     view("l", write(tmp_path / "l", ints(range(0, 3000, 3))))
     folder = write(tmp_path / "r", ints(range(0, 300, 3)))
     view("r", folder)
+    return folder
+
+
+def test_a_file_written_anew_after_the_query_was_planned_is_read_as_it_is(
+    spark: SparkSession, view: View, tmp_path: Path
+) -> None:
+    folder = long_and_short(view, tmp_path)
     query = f"SELECT l.t, r.t AS rt FROM l JOIN r ON {NEAR}"
     df = spark.sql(query)
     assert ", 297]" in told(df, "left")
@@ -255,9 +261,7 @@ def test_nothing_is_known_of_a_file_that_was_written_anew_since_it_was_listed(
     spark: SparkSession, view: View, tmp_path: Path
 ) -> None:
     # The rows of a stage that has run may be those of the file before.
-    view("l", write(tmp_path / "l", ints(range(0, 3000, 3))))
-    folder = write(tmp_path / "r", ints(range(0, 300, 3)))
-    view("r", folder)
+    folder = long_and_short(view, tmp_path)
     rewritten(folder, ints(range(1500, 1800, 3)))
     query = f"SELECT l.t, r.t AS rt FROM l JOIN r ON {NEAR}"
     df = spark.sql(query)

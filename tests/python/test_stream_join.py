@@ -72,64 +72,6 @@ def test_a_join_of_streams_gives_the_rows_of_the_join_of_all_that_came(
     assert last["numRowsTotal"] <= 2
 
 
-BY_NAME = {
-    "inner": [(1, 11)],
-    "left": [(1, 11), (2, None)],
-    "right": [(1, 11), (None, 12)],
-    "full": [(1, 11), (2, None), (None, 12)],
-    "left_semi": [(1,)],
-    "left_anti": [(2,)],
-}
-
-
-@pytest.mark.parametrize("how", BY_NAME)
-def test_streams_are_joined_by_the_names_of_columns(
-    session: SparkSession, feeds: Feeds, tmp_path: Path, how: str
-) -> None:
-    feeds.add(([(1, 1, 1000, 0), (2, 2, 1001, 0)], [(11, 1, 1000, 0), (12, 3, 1002, 0)]))
-    feeds.end()
-    left = feeds.left.df(session).selectExpr("id AS l", "k", "ts")
-    right = feeds.right.df(session).selectExpr("id AS r", "k", "ts")
-    df = left.join(right, ["k", "ts"], how)
-    df = df.select([name for name in ("l", "r") if name in df.columns])
-    run(df, tmp_path)
-    assert output(df, tmp_path) == Counter(BY_NAME[how])
-
-
-@pytest.mark.parametrize(
-    "joined",
-    [
-        "{l} l LEFT JOIN {r} r ON l.k = r.k AND WITHIN",
-        "{l} l FULL JOIN {r} r ON l.k = r.k AND WITHIN",
-        "{l} l LEFT SEMI JOIN {r} r ON l.k = r.k AND WITHIN",
-        "{l} l LEFT ANTI JOIN {r} r ON l.k = r.k AND WITHIN",
-        "{l} l WHERE NOT EXISTS (SELECT 1 FROM {r} r WHERE l.k = r.k AND WITHIN)",
-        "{l} l LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) "
-        "ON l.k = r.k AND r.v + 1 BETWEEN 1 AND 5",
-    ],
-)
-def test_a_value_that_between_compares_twice_may_be_an_expression(
-    session: SparkSession, feeds: Feeds, tmp_path: Path, joined: str
-) -> None:
-    within = "r.ts + INTERVAL 1 SECOND BETWEEN l.ts AND l.ts + INTERVAL 5 SECONDS"
-    sql = "SELECT l.id FROM " + joined.replace("WITHIN", within)
-    feeds.add(([(1, 1, 1000, 0), (2, 2, 1001, 0)], [(11, 1, 1000, 0), (12, 3, 1002, 0)]))
-    feeds.end()
-    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
-    run(df, tmp_path)
-    rows = "id INT, k INT, s INT, v INT"
-    tables = {
-        name: session.read.schema(rows)
-        .json(str(feed.folder))
-        .selectExpr("*", "timestamp_seconds(s) AS ts")
-        .where("id > 0")
-        for name, feed in (("l", feeds.left), ("r", feeds.right))
-    }
-    with settings(session, {} if "ASOF" in joined else OFF):
-        expected = Counter(map(tuple, session.sql(sql, **tables).collect()))
-    assert output(df, tmp_path) == expected
-
-
 def test_an_anti_join_gives_the_rows_that_sparks_outer_join_leaves_without_a_mark(
     session: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:

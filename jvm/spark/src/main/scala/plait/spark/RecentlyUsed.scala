@@ -13,6 +13,8 @@ final class RecentlyUsed[K, V](most: Int) {
     override def removeEldestEntry(eldest: java.util.Map.Entry[K, V]): Boolean = size > most
   }
 
+  def isEmpty: Boolean = synchronized(kept.isEmpty)
+
   def get(key: K): Option[V] = synchronized(Option(kept.get(key)))
 
   def put(key: K, value: V): Unit = synchronized(kept.put(key, value)): Unit

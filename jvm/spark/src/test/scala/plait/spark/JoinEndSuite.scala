@@ -42,16 +42,24 @@ class JoinEndSuite extends SparkSuite {
       }
     }
 
-  test("a task that is killed ends while one row meets many that the condition rejects") {
-    val asked = JoinEndSuite.Asked
-    asked.set(0)
+  /** Makes a function that takes its time and is never TRUE.
+    * @return
+    *   how often it was asked
+    */
+  private def rejecting(name: String)(pause: () => Unit): AtomicLong = {
+    JoinEndSuite.Asked.set(0)
     spark.udf.register(
-      "slowly",
+      name,
       udf { (_: Long) =>
-        Thread.sleep(1)
+        pause()
         JoinEndSuite.Asked.incrementAndGet() < 0
       }
     )
+    JoinEndSuite.Asked
+  }
+
+  test("a task that is killed ends while one row meets many that the condition rejects") {
+    val asked = rejecting("slowly")(() => Thread.sleep(1))
     withConf(ours: _*) {
       // The sides come in turns: the last row of r, the only one with a partner, meets all of l.
       val sql =
@@ -77,17 +85,11 @@ class JoinEndSuite extends SparkSuite {
   }
 
   test("so does one of a streaming query that is stopped") {
-    val asked = JoinEndSuite.Asked
-    asked.set(0)
     // What sleeps would be woken, and fail.
-    spark.udf.register(
-      "busily",
-      udf { (_: Long) =>
-        val until = System.nanoTime + 1000000
-        while (System.nanoTime < until) Thread.onSpinWait()
-        JoinEndSuite.Asked.incrementAndGet() < 0
-      }
-    )
+    val asked = rejecting("busily") { () =>
+      val until = System.nanoTime + 1000000
+      while (System.nanoTime < until) Thread.onSpinWait()
+    }
     withConf(ours: _*) {
       for (name <- Seq("l", "r"))
         spark.readStream

@@ -67,7 +67,6 @@ object BestMatchOf {
     def isOf(e: Expression, side: LogicalPlan) =
       e.references.nonEmpty && e.references.subsetOf(side.outputSet)
     val (a, b) = (clause.comparison.children.head, clause.comparison.children.last)
-    check(clause)
     if (isTextAsOther(a) || isTextAsOther(b)) throw wrongTypes(a, b, clause)
     val direction = clause.rule match {
       case MatchRule.Nearest =>
@@ -79,18 +78,6 @@ object BestMatchOf {
     else if (isOf(b, left) && isOf(a, right)) (b, a, mirrored(direction))
     else throw wrongSides(a, b, clause)
   }
-
-  /** Whether what is compared is a value of each row. */
-  def check(clause: MatchCondition): Unit =
-    clause.comparison.children
-      .find(operand => !operand.deterministic || operand.exists(_.isInstanceOf[SubqueryExpression]))
-      .foreach { operand =>
-        throw ClauseError.like(
-          "ASOF_JOIN_MATCH_CONDITION_INVALID_EXPRESSION",
-          Map("expr" -> operand.sql),
-          clause.comparison.origin
-        )
-      }
 
   /** Spark would compare a text with another value by making one of it. */
   private def isTextAsOther(operand: Expression): Boolean = operand match {

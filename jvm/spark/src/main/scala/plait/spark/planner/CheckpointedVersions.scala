@@ -24,7 +24,7 @@ object CheckpointedVersions {
     val hasHints = plan.exists(_.isInstanceOf[VersionTable])
     val parts = if (hasHints) SaidVersions.of(plan).parts else Nil
     if (parts.nonEmpty) said.put(columns(plan), parts)
-    else said.remove(columns(plan))
+    else if (!said.isEmpty) said.remove(columns(plan))
   }
 
   /** The hints that were lost with the query of these rows. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import plait.spark.plan.MatchCondition
+import plait.spark.plan.{ClauseError, MatchCondition}
 
 /** Refuses a MATCH_CONDITION that compares what is not a value of each row, whatever its types:
   *
@@ -20,11 +21,22 @@ object MatchOfEachRow extends Rule[LogicalPlan] {
       case join: Join if join.childrenResolved =>
         join.condition.foreach(_.foreach {
           case clause: MatchCondition if clause.comparison.childrenResolved =>
-            BestMatchOf.check(clause)
+            check(clause)
           case _ => ()
         })
       case _ => ()
     }
     plan
   }
+
+  private def check(clause: MatchCondition): Unit =
+    clause.comparison.children
+      .find(operand => !operand.deterministic || operand.exists(_.isInstanceOf[SubqueryExpression]))
+      .foreach { operand =>
+        throw ClauseError.like(
+          "ASOF_JOIN_MATCH_CONDITION_INVALID_EXPRESSION",
+          Map("expr" -> operand.sql),
+          clause.comparison.origin
+        )
+      }
 }

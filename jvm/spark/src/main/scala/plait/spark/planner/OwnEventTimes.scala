@@ -22,8 +22,9 @@ object OwnEventTimes {
   def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(_.isInstanceOf[StreamAsOfCarrier])) plan
     else
-      plan.resolveOperatorsUp {
-        case node if stale(node).nonEmpty => unmarked(node, stale(node))
+      plan.resolveOperatorsUp { case node =>
+        val columns = stale(node)
+        if (columns.isEmpty) node else unmarked(node, columns)
       }
 
   /** Columns that are event times where they are read, and none where they come from. */
