@@ -241,3 +241,31 @@ def test_a_query_over_streams_is_explained_before_it_starts(spark: SparkSession,
         assert all(side.arguments[1].startswith("t#") for side in found if side.why_not)
     is_left = not next(iter(found)).node.startswith(("StreamSymmetric", "StreamAsOf"))
     assert is_left == ("Left to Spark" in plan_of(spark, f"EXPLAIN {query}"))
+
+
+REMEDIES = {
+    "a number": ("s JOIN s x ON s.k = x.k", "compare times of both sides that have watermarks"),
+    "an instant": ("w JOIN s ON s.t BETWEEN w.t AND w.t + 3S", "give the right side a watermark"),
+    "windows": (
+        "(SELECT k, window_end FROM TUMBLE(TABLE w, DESCRIPTOR(t), 3S)) a "
+        "JOIN (SELECT k, window_end FROM TUMBLE(TABLE s, DESCRIPTOR(t), 3S)) b "
+        "ON a.k = b.k AND a.window_end = b.window_end",
+        "give the table of the right side a watermark on the time that it follows from",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REMEDIES)
+def test_what_is_asked_for_where_no_frontier_is_known_can_be_given(
+    spark: SparkSession, case: str
+) -> None:
+    rate = spark.readStream.format("rate").load().selectExpr("value AS k", "timestamp AS t")
+    rate.createOrReplaceTempView("s")
+    rate.withWatermark("t", "10 seconds").createOrReplaceTempView("w")
+    relations, remedy = REMEDIES[case]
+    found = plait.explain(
+        spark.sql(f"SELECT * FROM {relations.replace('3S', 'INTERVAL 3 SECONDS')}")
+    )
+    left = next(side for side in found if side.side == "left")
+    assert left.why_not == "NO_FRONTIER"
+    assert remedy in str(left.sentence)

@@ -6,6 +6,7 @@ Oracle: DuckDB's join of all rows.
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,74 @@ def test_another_condition_is_refused_for_the_rows_that_wait(
     df = session.sql(renamed, **frames)
     run(df, tmp_path)
     assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
+
+
+def test_what_another_query_is_told_of_are_its_columns_by_their_names(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    feeds.add(*Script(12, "LEFT").batches[:2])
+    run(feeds.join(session, "LEFT", f"{NEAR} AND l.v < r.v"), tmp_path)
+    feeds.end()
+    with pytest.raises(StreamingQueryException) as told:
+        run(feeds.join(session, "LEFT", f"{NEAR} AND l.v > r.v"), tmp_path)
+    before, now = re.findall("'(condition .*?)'[,.]", str(told.value))
+    assert "(left.v < right.v)" in before
+    assert "(left.v > right.v)" in now
+
+
+def test_a_condition_of_which_the_parts_change_places_is_the_same(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    script = Script(12, "LEFT")
+    more = "l.v + r.v < 5"
+    feeds.add(*script.batches[:3])
+    run(feeds.join(session, "LEFT", f"{NEAR} AND l.v <> r.v AND {more}"), tmp_path)
+    feeds.add(*script.batches[3:])
+    feeds.end()
+    df = feeds.join(session, "LEFT", f"{more} AND {NEAR} AND l.v <> r.v")
+    run(df, tmp_path)
+    assert output(df, tmp_path) == joined(
+        script.batches, "LEFT", f"{NEAR} AND l.v <> r.v AND {more}"
+    )
+
+
+def test_a_checkpoint_that_has_the_condition_as_it_was_written_goes_on(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    script = Script(12, "LEFT")
+    feeds.add(*script.batches[:3])
+    run(feeds.join(session, "LEFT", NEAR), tmp_path)
+    path = tmp_path / "checkpoint/state/0/_plait/format"
+    lines = path.read_text().split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("condition "))
+    high, low = lines[at].removeprefix("condition ").split(" AND ")
+    assert "<=" in high
+    assert ">=" in low
+    lines[at] = f"condition ({low} AND {high})"
+    path.write_text("\n".join(lines))
+    (path.parent / ".format.crc").unlink()
+    feeds.add(*script.batches[3:])
+    feeds.end()
+    df = feeds.join(session, "LEFT", NEAR)
+    run(df, tmp_path)
+    assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
+
+
+def test_columns_of_another_type_are_named_with_both_types(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    sql = f"SELECT l.id AS l, l.v, r.id AS r FROM {{l}} l LEFT JOIN {{r}} r ON {in_spark(NEAR)}"
+
+    def query(type_: str) -> DataFrame:
+        left = feeds.left.df(session).selectExpr("id", "k", "s", f"CAST(v AS {type_}) AS v", "ts")
+        return session.sql(sql, l=left, r=feeds.right.df(session))
+
+    feeds.add(*Script(12, "LEFT").batches[:2])
+    run(query("INT"), tmp_path)
+    feeds.end()
+    with pytest.raises(StreamingQueryException, match="left v was INT and is STRING") as told:
+        run(query("STRING"), tmp_path)
+    assert "new checkpoint" in str(told.value)
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r", "\\\r\n"], ids=["LF", "CR", "escaped CR LF"])

@@ -164,10 +164,12 @@ def test_of_several_joins_one_is_named(ran: Ran, spark: SparkSession) -> None:
 
 def test_what_is_no_join_of_ours_is_told(ran: Ran, spark: SparkSession) -> None:
     streams = ran.streams
-    with pytest.raises(PlaitError, match="what keeps state there is 0 dedupe"):
+    with pytest.raises(PlaitError, match="what keeps state there is dedupe as operator 0"):
         plait.state(streams.checkpoint("no_join"), spark=spark)
-    with pytest.raises(PlaitError, match=r"Operator 3 .* there are 0 plaitSymmetricHashJoin"):
+    with pytest.raises(PlaitError, match=r"Operator 3 .* plaitSymmetricHashJoin as operator 0"):
         plait.state(streams.checkpoint("outer"), operator=3, spark=spark)
+    with pytest.raises(PlaitError, match=r"Batch 99 is not in .*, which has the batches 0 to "):
+        plait.state(streams.checkpoint("outer"), batch=99, spark=spark)
     with pytest.raises(PlaitError, match="nothing keeps state there"):
         plait.state(str(streams.folder / "nothing"), spark=spark)
     with pytest.raises(PlaitError, match="'left', 'right' or None for both, not 'both'"):

@@ -94,6 +94,7 @@ def state(
     join = _join(spark, str(checkpoint), operator)
     options = {"operatorId": str(join.operator)}
     if batch is not None:
+        _see_batch(spark, str(checkpoint), batch)
         options["batchId"] = str(batch)
     entries = spark.read.format("statestore").options(**options).load(str(checkpoint))
     if side is not None:
@@ -105,7 +106,7 @@ def state(
 def _join(spark: SparkSession, checkpoint: str, operator: int | None) -> _Join:
     found = _operators(spark, checkpoint)
     joins = [number for number, name in found.items() if name == JOIN]
-    there_are = ", ".join(f"{number} {name}" for number, name in found.items())
+    there_are = ", ".join(f"{name} as operator {number}" for number, name in found.items())
     if not joins:
         raise PlaitError(
             f"There is no join of streams of Plait's in {checkpoint}: "
@@ -119,11 +120,20 @@ def _join(spark: SparkSession, checkpoint: str, operator: int | None) -> _Join:
     chosen = joins[0] if operator is None else operator
     if chosen not in joins:
         raise PlaitError(
-            f"Operator {chosen} of {checkpoint} is no join of streams of Plait's: there are "
-            f"{there_are}."
+            f"Operator {chosen} of {checkpoint} is no join of streams of Plait's: what keeps state "
+            f"there is {there_are}."
         )
     lines = spark.read.text(f"{checkpoint}/state/{chosen}/_plait/format", wholetext=True)
     return _described(chosen, str(lines.collect()[0][0]).split("\n"))
+
+
+def _see_batch(spark: SparkSession, checkpoint: str, batch: int) -> None:
+    kept = spark.read.format("state-metadata").load(checkpoint)
+    first, last = kept.selectExpr("min(minBatchId)", "max(maxBatchId)").collect()[0]
+    if not first <= batch <= last:
+        raise PlaitError(
+            f"Batch {batch} is not in {checkpoint}, which has the batches {first} to {last}."
+        )
 
 
 def _operators(spark: SparkSession, checkpoint: str) -> dict[int, str]:

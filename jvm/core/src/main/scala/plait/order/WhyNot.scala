@@ -69,7 +69,7 @@ object WhyNot {
       extends WhyNot(
         "ENDLESS_REACH",
         s"no comparison ends the reach of a ${side.name} row in $order, so it is kept until the " +
-          s"${side.other.name} side ends",
+          s"${side.other.name} side ends: compare it at the other end too, as r.t BETWEEN l.t AND l.t + 5 does",
         side.name,
         order
       )
@@ -83,11 +83,11 @@ object WhyNot {
       )
 
   /** Of streams: nothing says how far the other side has come. */
-  final case class NoFrontier(side: Side, order: String)
+  final case class NoFrontier(side: Side, order: String, remedy: Remedy)
       extends WhyNot(
         "NO_FRONTIER",
         s"nothing says that ${side.other.name} rows come in the order $order, so a ${side.name} row may always " +
-          s"find one more: give the ${side.other.name} side a watermark on it, or declare the order with ORDERED",
+          s"find one more: ${remedy.of(side.other)}, or declare the order with ORDERED",
         side.name,
         order
       )

@@ -55,6 +55,9 @@ import plait.spark.sql.PlaitParser
   *                                                        what a stream may do comes next
   * hint resolution          KeepCheckpoints               before Spark's check of what a stream may do, if
   *                                                        the checkpoint of a query that starts is named
+  * hint resolution          CarryAtStart                  before that check; what a Dataset has had analysed by
+  *                                                        itself comes by here for the first time
+  * plan normalization       CarryUnstarted                EXPLAIN starts no query
   * after resolution         KeepCheckpoints               the checkpoint is known
   * check of the analysis    StreamJoinCheck               the same
   * optimizer, first         RestoreStreamJoins            so that all of Spark's rules see a join
@@ -93,6 +96,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectParser((session, before) => new PlaitParser(before, confOf(session)))
     extensions.injectHintResolutionRule(_ => HintResolution)
     extensions.injectHintResolutionRule(new KeepCheckpoints(_))
+    extensions.injectHintResolutionRule(_ => CarryAtStart)
     extensions.injectResolutionRule(_ => ResolveUsingMatch)
     extensions.injectHintResolutionRule(_ => MarkNamedQueries)
     extensions.injectResolutionRule(_ => ResolveNamedQueries)
@@ -115,6 +119,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPreOperatorOptimizationRule(_ => RestoreStreamJoins)
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
     extensions.injectPlannerStrategy(_ => StreamJoinStrategy)
+    extensions.injectPlanNormalizationRule(_ => CarryUnstarted)
     extensions.injectPlanNormalizationRule(_ => ForgetClaims)
     extensions.injectPlanNormalizationRule(_ => KeepIdleStreams)
     extensions.injectPlanNormalizationRule(new ReadTablesAnew(_))

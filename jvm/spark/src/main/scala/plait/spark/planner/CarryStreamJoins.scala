@@ -37,8 +37,17 @@ object StreamJoins {
       else PlaitConf(SQLConf.get).turnedOff.map(WhyNot.TurnedOff(_))
     }
 
-  private def strategies(join: Join) =
-    Seq(join.hint.leftHint, join.hint.rightHint).flatten.flatMap(_.strategy)
+  /** Until the optimizer begins, hints are nodes on the sides; what is said on the join itself goes before them. */
+  private def strategies(join: Join): Seq[JoinStrategyHint] =
+    if (join.hint == JoinHint.NONE) join.children.flatMap(said)
+    else Seq(join.hint.leftHint, join.hint.rightHint).flatten.flatMap(_.strategy)
+
+  /** Of several on one side the outermost counts, as in [[HintInfo.merge]]. */
+  private def said(side: LogicalPlan): Option[JoinStrategyHint] = side match {
+    case ResolvedHint(child, hints) => hints.strategy.orElse(said(child))
+    case one: UnaryNode => said(one.child)
+    case _ => None
+  }
 
   def isOfStreams(join: Join): Boolean = join.left.isStreaming && join.right.isStreaming
 
@@ -54,17 +63,38 @@ object StreamJoins {
     strategy == PlaitJoinHint.SYMMETRIC_HASH || strategy == PlaitJoinHint.NO_SYMMETRIC_HASH
 }
 
-/** Hides joins of streams from Spark's check of what a stream may do. Not one without a condition, as `df.join(other,
-  * "k", "left")` makes at first, and asks what columns it has, before it writes the condition.
+/** Hides joins of streams from Spark's check of what a stream may do.
+  *
+  * {{{
+  * Project(Join(l, r, LeftAnti, c))     Project(StreamJoinCarrier(Join(l, r, Inner, c), LeftAnti))
+  * Join(l, r, LeftAnti, c)              the same, and not before the query starts
+  * }}}
+  *
+  * A Dataset analyses a join by itself and goes on with what comes out, which has to be a join: it finds the sides of a
+  * self-join by it, and writes the condition of `df.join(other, "k", "left")`. What is then built on it takes it as analysed,
+  * so it is hidden by [[CarryAtStart]].
   */
 object CarryStreamJoins extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(plan.resolveOperatorsUp {
-    case join @ Join(_, _, joinType, Some(_), _)
-        if join.resolved && joinType != Inner && joinType != Cross && StreamJoins.isTaken(join) =>
-      writtenOut(StreamJoinCarrier(join.copy(joinType = Inner), joinType))
+  override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(plan match {
+    case asked: Join => asked.mapChildren(_.resolveOperatorsUp(carrying))
+    case other => other.resolveOperatorsUp(carrying)
+  })
+
+  /** Also those that have been analysed, as joins of Datasets. */
+  def all(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(query.transformUp(carrying))
+
+  private val carrying: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case join: Join if isHidden(join) =>
+      writtenOut(StreamJoinCarrier(join.copy(joinType = Inner), join.joinType))
     case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) =>
       writtenOut(StreamAsOfCarrier.of(join))
-  })
+  }
+
+  private def isHidden(join: Join) = join.joinType match {
+    case Inner | Cross => false
+    case _ => join.resolved && StreamJoins.isTaken(join)
+  }
 
   private def writtenOut(carrier: UnaryNode): LogicalPlan =
     carrier

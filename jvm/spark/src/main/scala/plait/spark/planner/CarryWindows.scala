@@ -24,7 +24,13 @@ import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, Windo
   *   1. Joins that Spark runs are left alone, and a query of WITH that is named in several places.
   */
 object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
-  override def apply(plan: LogicalPlan): LogicalPlan =
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    // A Dataset asks for it by itself, see [[CarryStreamJoins]].
+    case asked: Join if asked.isStreaming => asked.mapChildren(all)
+    case other => all(other)
+  }
+
+  def all(plan: LogicalPlan): LogicalPlan =
     if (plan.isStreaming && WindowEdges.areIn(plan)) carried(inlined(plan)) else plan
 
   /** Columns are brought up through a query of WITH where it stands, if that is in one place. */

@@ -10,7 +10,6 @@ import scala.util.Using
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
@@ -70,16 +69,14 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
       }
     }
 
-  /** As the carrier of a join was made before anything was known of a checkpoint, it may be missing. */
-  private def taken(plan: LogicalPlan): LogicalPlan = CarryWindows(
+  /** Their carriers, which are made before anything is known of a checkpoint, may be missing still. */
+  private def taken(plan: LogicalPlan): LogicalPlan = CarryWindows.all(
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformDown {
         case carrier @ StreamJoinCarrier(join: Join, _) =>
           carrier.copy(child = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
         case join: Join if StreamJoins.isOfStreams(join) && !isHinted(join) =>
-          val ours = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
-          if (join.joinType == Inner || join.joinType == Cross) ours
-          else StreamJoinCarrier(ours.copy(joinType = Inner), join.joinType)
+          StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
       }
     }
   )

@@ -10,11 +10,13 @@ import org.apache.spark.sql.catalyst.optimizer.{
   ReplaceExpressions,
   RewriteWithExpression
 }
+import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.{StreamingRelationV2, WriteToStream}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
 
 import plait.join.{Leaving, Matching, Role}
 import plait.order.WhyNot
@@ -33,18 +35,59 @@ import plait.{BySide, Side}
   *   its rows come out in pairs only, or never                   warn
   * no side is pruned, and there is no equality                   error, whatever is set
   * the rows of a key are limited, and there is no equality       error: there are no keys
+  * rows come out alone, and the output mode is update            error: they could not be taken back
   * }}}
   */
 object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
   override def apply(plan: LogicalPlan): Unit = plan match {
     // What stands for an expression until the optimizer begins is no expression that is known.
     case write: WriteToStream =>
+      if (write.inputQuery.exists(isOurs)) settingsAreKnown()
+      write.inputQuery.foreach(checkMode(_, write.outputMode))
       TimeOfBatch.check(write.inputQuery)
       checkBounded(write.inputQuery)
       val known = ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery)))
       // What is said of an INNER join in WHERE is said of it in ON.
       checkAll(PushDownPredicates(known))
     case _ => ()
+  }
+
+  private def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case _: StreamJoinCarrier | _: StreamAsOfCarrier => true
+    case join: Join => StreamJoins.isTaken(join)
+    case _ => false
+  }
+
+  /** Else one that is no such value would be told of when the first rows come. */
+  private def settingsAreKnown(): Unit = {
+    val conf = PlaitConf(SQLConf.get)
+    val _ = (
+      conf.eventTimeFrontier,
+      conf.lateRows,
+      conf.orderViolationInStreams,
+      conf.unboundedState,
+      conf.keyLimit,
+      conf.atStateTtl
+    )
+  }
+
+  private def checkMode(plan: LogicalPlan, mode: OutputMode): Unit =
+    if (mode == OutputMode.Update())
+      for (joinType <- typeOf(plan) if givesAlone(joinType))
+        throw ClauseError(
+          s"A ${joinType.sql} join of streams cannot run in output mode update, because a row that came out without a " +
+            "match could not be taken back. Use output mode append.",
+          plan.origin
+        )
+
+  private def givesAlone(joinType: JoinType): Boolean =
+    JoinOutput.roles(joinType).exists(roles => Side.both.exists(roles(_).leaves eq Leaving.Aloud))
+
+  private def typeOf(plan: LogicalPlan): Option[JoinType] = plan match {
+    case carrier: StreamJoinCarrier => Some(carrier.joinType)
+    case carrier: StreamAsOfCarrier => Some(carrier.joinType)
+    case join: Join if StreamJoins.isTaken(join) => Some(join.joinType)
+    case _ => None
   }
 
   /** @param above
@@ -93,7 +136,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     if (!toPlan.hasKeys && Side.both.forall(whys(_).isDefined))
       throw ClauseError(
         "A join of streams without equality predicate is not supported where nothing prunes it either, because every " +
-          s"row would be compared with all that ever come: ${whys.left.get.sentence}",
+          s"row would be compared with all that ever come: ${withoutNumbers(whys.left.get.sentence)}",
         join.origin
       )
     checkLimit(toPlan.hasKeys, join.origin)
@@ -128,7 +171,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     checkLimit(AsOfKeys.of(join).keys.left.nonEmpty, join.origin)
     for (why <- spec.pruning.left.whyNot)
       throw ClauseError(
-        s"In this as-of join of streams left rows would wait for ever: ${why.sentence} [${why.code}]",
+        s"In this as-of join of streams left rows would wait for ever: ${withoutNumbers(why.sentence)} [${why.code}]",
         join.origin
       )
     for (why <- spec.pruning.right.whyNot)
@@ -157,11 +200,15 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   private def act(as: UnboundedState, text: String, at: Origin): Unit = as match {
     case UnboundedState.Error =>
-      throw ClauseError(s"$text. To run it all the same, set ${PlaitConf.Unbounded}=allow", at)
+      val fix = s"To run it all the same, set ${PlaitConf.Unbounded}=allow"
+      throw ClauseError(s"${withoutNumbers(text)}. $fix", at)
     case UnboundedState.Warn =>
-      logWarning(s"$text. ${PlaitConf.Unbounded}=allow says that this is meant.")
+      logWarning(s"${withoutNumbers(text)}. ${PlaitConf.Unbounded}=allow says that this is meant.")
     case UnboundedState.Allow | UnboundedState.Auto => ()
   }
+
+  /** `ts` for `ts#7`: there is no plan here in which the number could be looked up. */
+  private def withoutNumbers(text: String): String = text.replaceAll("(?<=\\w)#\\d+L?\\b", "")
 
   /** Whether its rows come out when it is known of them whether they match. */
   private def isAwaited(role: Role): Boolean =

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   PredicateHelper
 }
 import org.apache.spark.sql.catalyst.plans.LeftExistence
+import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 import plait.constraint.{Logic, Term}
 import plait.join.Leaving
@@ -53,11 +54,12 @@ final class StreamPruning(
   private val ownTimes = children.map(plan => EventTimes.of(plan.output))
   private val condition = join.join.condition.map { c =>
     // Of what prunes as well the first is taken, and of last instants more is known than of edges. Where nothing
-    // prunes, the first is named as what would: rarely a key.
+    // prunes, the first is named as what would: rarely a key, and of keys one of times.
     val (lasts, others) = splitConjunctivePredicates(c).partition(CarryWindows.comparesLasts)
     val (keys, comparisons) = others.partition(isKey)
+    val (times, numbers) = keys.partition(key => remedyOf(key) != Remedy.Comparison)
     new JoinCondition(
-      (lasts ++ comparisons ++ keys ++ windowsCompared).reduce(And(_, _)),
+      (lasts ++ comparisons ++ times ++ numbers ++ windowsCompared).reduce(And(_, _)),
       children
     )
   }
@@ -69,10 +71,12 @@ final class StreamPruning(
   def rises: Boolean = found.exists(p => Side.both.forall(side => rises(side, p.orders(side))))
 
   private def rises(side: Side, order: Order): Boolean = condition.forall { c =>
+    // To a formula `date_trunc('HOUR', ts)` is one value, and the solver looks into it.
+    lazy val ordered = order.term +: written(c, order).map(c.whole.term).toSeq
     rising(side).isEmpty || rising(side).exists { value =>
       val moves = Monotonicity.of(
         c.whole.term(value),
-        Map(order.term -> Monotonicity.StrictlyIncreasing)
+        ordered.map(_ -> Monotonicity.StrictlyIncreasing).toMap
       )
       val along = if (order.direction eq Direction.Descending) moves.reversed else moves
       along == Monotonicity.StrictlyIncreasing
@@ -257,9 +261,23 @@ final class StreamPruning(
     Seq(Direction.Ascending, Direction.Descending)
       .map(Order(order, _))
       .find(along => condition.exists(c => anyRule(c, side.other, along).isKnown))
-      .fold[WhyNot](WhyNot.NoFrontier(side, order.toString))(along =>
+      .fold[WhyNot](WhyNot.NoFrontier(side, order.toString, remedy(order)))(along =>
         WhyNot.MatchFalls(side, along.toString)
       )
+
+  private def remedy(order: Term): Remedy = condition
+    .flatMap(written(_, Order(order, Direction.Ascending)))
+    .fold[Remedy](Remedy.Comparison)(remedyOf)
+
+  /** Spark's watermarks are on instants. */
+  private def remedyOf(value: Expression): Remedy =
+    value.references
+      .map(_.dataType)
+      .collectFirst {
+        case TimestampType => Remedy.Watermark
+        case TimestampNTZType | DateType => Remedy.WatermarkBelow
+      }
+      .getOrElse(Remedy.Comparison)
 
   private def isKnown(side: Side, order: Order): Boolean = ruleOf(side, order).isKnown
 
@@ -272,16 +290,16 @@ final class StreamPruning(
     if (rises(side, order)) anyRule(c, side, order) else FrontierRule.Unknown
 
   /** Also of an order along which falls what has to rise. */
-  private def anyRule(c: JoinCondition, side: Side, order: Order): FrontierRule = {
-    val expression =
-      c.whole.source(order.term).orElse(scala.util.Try(c.translation.source(order.term)).toOption)
-    expression.fold(FrontierRule.Unknown) { e =>
+  private def anyRule(c: JoinCondition, side: Side, order: Order): FrontierRule =
+    written(c, order).fold(FrontierRule.Unknown) { e =>
       FrontierRule(
         EventTimes.rankOf(e, order.direction, children(side), times(side)),
         DeclaredFrontiers.of(e, order.direction, children(side))
       )
     }
-  }
+
+  private def written(c: JoinCondition, order: Order): Option[Expression] =
+    c.whole.source(order.term).orElse(scala.util.Try(c.translation.source(order.term)).toOption)
 }
 
 object StreamPruning {

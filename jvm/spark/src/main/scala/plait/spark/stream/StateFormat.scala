@@ -9,12 +9,15 @@ import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  Expression,
+  PredicateHelper
+}
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.PlaitConf
 import plait.{BySide, Side}
 
 /** What the state of a join was written by: Spark's check of schemas knows columns, but the rows that wait
@@ -27,6 +30,7 @@ import plait.{BySide, Side}
   *   left columns id, k, ts
   *   right columns ...
   *   left key left1; rank order_value(left0); ...
+  *   condition (left2 < right2) AND (left3 > right3)   its parts in alphabetical order
   *   spark.sql.session.timeZone Europe/Berlin          where columns or condition follow from it
   * }}}
   *
@@ -34,13 +38,13 @@ import plait.{BySide, Side}
   * with other columns: those of one type are told apart by nothing but their names, and a row that waits would
   * give its old `a` as the new `b`.
   */
-object StateFormat {
+object StateFormat extends PredicateHelper {
   def check(join: StreamSymmetricHashJoinExec, conf: Configuration): Unit = {
     val info = join.getStateInfo
     val folder = new Path(info.checkpointLocation, s"${info.operatorId}/_plait")
     val files = CheckpointFileManager.create(folder, conf)
     val file = new Path(folder, "format")
-    val now = lines(join)
+    val now = lines(join)(sorted)
     if (!files.exists(file)) {
       if (!files.exists(folder)) files.mkdirs(folder)
       val out = files.createAtomic(file, overwriteIfPossible = true)
@@ -48,7 +52,12 @@ object StateFormat {
       out.close()
     } else {
       val before = read(files, file)
-      if (!SettingsUsed.areSame(before, now, expressions(join))) throw refused(before, now)
+      // At first the parts of a condition were written as they stood in the query.
+      val known = Seq(now, lines(join)(asWritten))
+      if (!known.exists(SettingsUsed.areSame(before, _, expressions(join))))
+        throw new StateFormatException(
+          ChangedQuery(before, known.minBy(ChangedQuery.changes(before, _).size))
+        )
     }
   }
 
@@ -57,8 +66,15 @@ object StateFormat {
       _.lines().iterator.asScala.toSeq
     }
 
-  private def lines(join: StreamSymmetricHashJoinExec): Seq[String] =
-    (whatItIs(join) ++ SettingsUsed.of(expressions(join))).map(oneLine)
+  private def lines(join: StreamSymmetricHashJoinExec)(
+      condition: (Expression, Expression => String) => String
+  ): Seq[String] =
+    (whatItIs(join)(condition) ++ SettingsUsed.of(expressions(join))).map(oneLine)
+
+  private def asWritten(condition: Expression, sql: Expression => String): String = sql(condition)
+
+  private def sorted(condition: Expression, sql: Expression => String): String =
+    splitConjunctivePredicates(condition).map(sql).sorted.mkString(" AND ")
 
   /** A text or a name may hold a line break. Lines without one stay as they have always been written, and none of them
     * begins with a backslash.
@@ -69,7 +85,9 @@ object StateFormat {
 
   private val LineBreaks = "\n\r"
 
-  private def whatItIs(join: StreamSymmetricHashJoinExec): Seq[String] = {
+  private def whatItIs(join: StreamSymmetricHashJoinExec)(
+      condition: (Expression, Expression => String) => String
+  ): Seq[String] = {
     val spec = join.spec
     def sql(e: Expression) = named(e, join.columns).sql
     val keys = BySide(join.leftKeys, join.rightKeys)
@@ -83,7 +101,7 @@ object StateFormat {
             .zip(spec.ranks(side))
             .map { case (n, e) => s"$n ${sql(e)}" }
             .mkString("; ")
-      } :+ s"as of ${spec.asOf.fold("none")(asOf(_, sql))}" :+ s"condition ${join.condition.full.fold("none")(sql)}"
+      } :+ s"as of ${spec.asOf.fold("none")(asOf(_, sql))}" :+ s"condition ${join.condition.full.fold("none")(condition(_, sql))}"
   }
 
   private def asOf(spec: AsOfSpec, sql: Expression => String): String =
@@ -108,27 +126,4 @@ object StateFormat {
       }.headOption
       place.fold(a)(name => AttributeReference(name, a.dataType, a.nullable)(a.exprId))
     }
-
-  private def refused(before: Seq[String], now: Seq[String]): StateFormatException = {
-    val (was, is) = before.zipAll(now, "", "").find { case (b, n) => b != n }.get
-    new StateFormatException(
-      if (Seq(was, is).forall(line => line.isEmpty || line.startsWith("spark.sql.")))
-        s"The state of this join was written with ${set(was)}, and the query now runs with ${set(is)}. Values of its " +
-          "columns or its condition follow from that, so rows that wait would be joined or dropped by the wrong ones. " +
-          "Before the query starts, set it as it was; or start with a new checkpoint."
-      else
-        s"The state of this join was written by another query: its checkpoint says '$was', the query now '$is'. " +
-          "Rows that wait would be joined, dropped or given by the wrong columns or condition. Start the changed query with a new " +
-          "checkpoint, or go on with the query as it was." + whyOther
-    )
-  }
-
-  private def set(line: String): String =
-    if (line.isEmpty) "none of which values would follow" else line.replaceFirst(" ", "=")
-
-  private def whyOther: String =
-    if (PlaitConf(SQLConf.get).enabled) ""
-    else
-      s" Plait's hints and table properties are not seen while ${PlaitConf.Enabled} is false: it is to be true where the " +
-        "query is made."
 }

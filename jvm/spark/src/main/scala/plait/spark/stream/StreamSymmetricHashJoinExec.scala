@@ -159,7 +159,8 @@ final class StreamSymmetricHashJoinExec(
       new StateLayout(inputs).valueSchema
     )
     StateFormat.check(this, hadoopConf)
-    List(
+    def stored = StreamingState.storedSchema(getStateInfo, hadoopConf)
+    List(ChangedTypes.told(stored, schema.valueSchema) {
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         getStateInfo,
         hadoopConf,
@@ -168,7 +169,7 @@ final class StreamSymmetricHashJoinExec(
         StreamSymmetricHashJoinExec.SparksFormat,
         storeName = StateStoreId.DEFAULT_STORE_NAME
       )
-    )
+    })
   }
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
@@ -288,7 +289,6 @@ final class StreamSymmetricHashJoinExec(
     Some(spec.outputWatermark(inputWatermarkMs).getOrElse(0L))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    StreamSymmetricHashJoinExec.checkOutputMode(spec.joinType, outputMode)
     val session = StreamingState.sessionState(this)
     val coordinator = StreamingState.coordinator(this)
     val info = getStateInfo
@@ -389,15 +389,4 @@ object StreamSymmetricHashJoinExec {
 
   /** The join that Spark takes it for. */
   val SparksType: JoinType = Inner
-
-  private def checkOutputMode(joinType: JoinType, mode: Option[OutputMode]): Unit =
-    (joinType, mode) match {
-      case (_: InnerLike | LeftSemi, _) => ()
-      case (_, Some(update)) if update == OutputMode.Update() =>
-        throw new UnsupportedOperationException(
-          s"A ${joinType.sql} join of streams cannot run in output mode update, because a row that came out without a " +
-            "match could not be taken back. Use output mode append."
-        )
-      case _ => ()
-    }
 }

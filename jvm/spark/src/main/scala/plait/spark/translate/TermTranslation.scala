@@ -41,7 +41,7 @@ import plait.{BySide, Side}
   * One instance serves one join: it remembers which expression a term came from.
   */
 final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
-  import TermTranslation.Factor
+  import TermTranslation.{Factor, WatermarkSuffix}
 
   private val variables = mutable.LinkedHashMap.empty[Expression, Variable]
   private val sources = mutable.Map.empty[Term, Expression]
@@ -195,13 +195,16 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
   }
 
   private def freshName(expression: Expression): String = {
-    val name = expression.toString
+    val name = WatermarkSuffix.replaceAllIn(expression.toString, "$1")
     val taken = variables.values.count(v => v.id == name || v.id.startsWith(s"$name~"))
     if (taken == 0) name else s"$name~$taken"
   }
 }
 
 object TermTranslation {
+
+  /** `ts#7-T10000ms`, which no user wrote. */
+  private val WatermarkSuffix = "(#\\d+)-T\\d+ms".r
 
   /** An integer that is not 0, as a literal. */
   private object Factor {

@@ -37,4 +37,10 @@ object StreamingState {
     conf,
     hadoopConf
   )
+
+  /** What Spark has written down of the values in the store. */
+  def storedSchema(info: StatefulOperatorStateInfo, hadoopConf: Configuration): StructType = {
+    val provider = StateStoreProviderId(info, 0, StateStoreId.DEFAULT_STORE_NAME)
+    new StateSchemaCompatibilityChecker(provider, hadoopConf).readSchemaFile().head.valueSchema
+  }
 }
