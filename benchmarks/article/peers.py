@@ -26,15 +26,17 @@ def measured(folder: Path, join: str, sizes: Sequence[Size], runs: int) -> dict[
     with Asked(folder) as process:
         for size in sizes:
             try:
-                scan = process.ask("scan", size, runs)["seconds"]
                 given = process.ask(join, size, runs)
             except Stopped:
                 found[size] = Cell(STOPPED_AFTER, None)
                 print(f"  {join} {size} stopped", flush=True)
                 continue
             answer = (given["pairs"], given["left"], given["right"])
-            found[size] = Cell(max(given["seconds"] - scan, 1e-6), answer)
-            print(f"  {join} {size} {found[size].seconds:.4f} s, reading {scan:.4f} s", flush=True)
+            found[size] = Cell(max(given["seconds"], 1e-6), answer)
+            reading = given["reading"]
+            print(
+                f"  {join} {size} {found[size].seconds:.4f} s, reading {reading:.4f} s", flush=True
+            )
     return found
 
 
