@@ -15,12 +15,19 @@ import plait.Side
   * }}}
   *
   * Cleaning costs what it removes; a probe costs a binary search and what it finds.
+  *
+  * Rows that outlive those that came with them hold the places of all of them (one session of a thousand is left open, say).
+  * Every so many rows the store is asked if that is so, and then the rows that are left are moved together.
+  *
+  * @param lookEvery
+  *   so many rows
   */
 final class MemoryRowBuffer[R >: Null <: AnyRef](
     side: Side,
     keys: KeyTable[_, KeyGroup],
     store: RowStore[R],
-    index: IndexMemory = IndexMemory.Uncounted
+    index: IndexMemory = IndexMemory.Uncounted,
+    lookEvery: Int = MemoryRowBuffer.LookEvery
 ) extends RowBuffer[KeyGroup, R] {
   private var ranks = new Array[Long](MemoryRowBuffer.InitialCapacity)
   private var handles = new Array[Long](MemoryRowBuffer.InitialCapacity)
@@ -49,12 +56,15 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
   private var leaving = KeyGroup.None
   // How far `takeUnmatchedOfAll` has come.
   private var taken = 0
+  private var untilLook = lookEvery
 
   index.add(MemoryRowBuffer.EntryBytes * ranks.length)
 
   def size: Long = rows
 
   def append(key: KeyGroup, row: R, rank: Long, end: Long): Unit = {
+    untilLook -= 1
+    if (untilLook == 0) look()
     val entry = newEntry()
     ranks(entry) = rank
     handles(entry) = store.put(row)
@@ -67,6 +77,19 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
       isQueued(entry) = true
     }
     rows += 1
+  }
+
+  /** Each entry is looked at, so not again before a share of so many rows has come. */
+  private def look(): Unit = {
+    untilLook = math.max(lookEvery, used / 4)
+    if (store.isSparse) {
+      var entry = 0
+      // Invariant: the handles of the entries before `entry` are those of the store as it is.
+      while (entry < used) {
+        if (groups(entry) != null) handles(entry) = store.moved(handles(entry))
+        entry += 1
+      }
+    }
   }
 
   def probe(key: KeyGroup, low: Long, high: Long): Unit = {
@@ -231,6 +254,7 @@ final class MemoryRowBuffer[R >: Null <: AnyRef](
 }
 
 object MemoryRowBuffer {
+  private val LookEvery = 4096
   private val InitialCapacity = 64
   // Of an entry its rank, handle and group; and with `free` and its two marks.
   private val NamedBytes = 20L

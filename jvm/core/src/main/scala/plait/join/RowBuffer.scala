@@ -74,6 +74,14 @@ trait RowStore[R] {
     put(row)
   }
 
+  /** Whether most of what it holds are places of rows that are gone. */
+  def isSparse: Boolean = false
+
+  /** The handle of the row from here on: of a sparse store it may be put elsewhere, so that its place and those of the
+    * rows around it that are gone can be used for others.
+    */
+  def moved(handle: Long): Long = handle
+
   /** Frees all at once. */
   def clear(): Unit
 }

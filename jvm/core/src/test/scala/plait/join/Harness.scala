@@ -41,6 +41,15 @@ object Harness {
       rows(handle.toInt) = null
     }
     def clear(): Unit = rows.clear()
+
+    override def isSparse: Boolean = rows.size % 3 == 0
+    override def moved(handle: Long): Long =
+      if (handle % 2 == 0) handle
+      else {
+        val to = put(get(handle))
+        free(handle)
+        to
+      }
   }
 
   /** A row with all that the core is told of it; `None` for a NULL order or reach. */
@@ -89,7 +98,7 @@ object Harness {
     val stores: BySide[ArrayRowStore[Row]] = BySide(new ArrayRowStore, new ArrayRowStore)
     val core = new JoinCore[Int, KeyGroup, Row](
       keys,
-      BySide.make(side => new MemoryRowBuffer[Row](side, keys, stores(side))),
+      BySide.make(side => new MemoryRowBuffer[Row](side, keys, stores(side), lookEvery = 1)),
       roles,
       rankless
     )

@@ -26,10 +26,11 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.Side
-import plait.join.{IndexMemory, KeyGroup}
+import plait.join.{IndexMemory, KeyGroup, MemoryRowBuffer}
 import plait.spark.side.{
   HashKeyTable,
   KeyForm,
+  NoKeyTable,
   PagedRowStore,
   RowKey,
   RowKeyTable,
@@ -121,6 +122,36 @@ class RowsAndKeysLaws extends munit.FunSuite {
       store.clear()
       assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")
       assert(target.bytes == 0 || !target.file.exists, "the file was left behind")
+    }
+
+  for ((mode, offHeap, most, seal) <- modes)
+    test(
+      s"rows that outlive others keep the memory of few, and are found where they were moved ($mode)"
+    ) {
+      val manager = memory(offHeap, most)
+      val target = new Target(seal)
+      val store = new PagedRowStore(manager, 2, target)
+      val row = Rows.of(LongType, BinaryType)
+      val keys = new NoKeyTable
+      val key = new RowKey {}
+      val buffer = new MemoryRowBuffer[UnsafeRow](Side.Left, keys, store)
+      val bytes = new Array[Byte](100)
+      var largest = 0L
+      // One row in a hundred stays; of the others 1,000 are there at a time.
+      for (n <- 0 until 200000) {
+        val end = if (n % 100 == 0) Long.MaxValue else n.toLong
+        buffer.append(keys.claim(key), row(Seq(n.toLong, bytes)), n.toLong, end)
+        buffer.takeDead(n - 1000L): Unit
+        // In the file pages of 64 KiB lie 1 MiB apart.
+        largest = math.max(largest, store.getUsed + target.file.length / 16)
+      }
+      assertEquals(buffer.size, 2000L + 990 + 1)
+      assert(largest < 4L * buffer.size * 150, s"$largest bytes for ${buffer.size} rows")
+      buffer.probe(keys.find(key), 0, 200000)
+      val found = Iterator.continually(buffer.next()).takeWhile(_ != null).map(_.getLong(0)).toSeq
+      assertEquals(found.filter(_ < 199000 - 1), (0L until 199000 - 1 by 100))
+      assertEquals(found.size.toLong, buffer.size)
+      store.clear()
     }
 
   test("a store with as many pages as it may have spills, though there is memory") {

@@ -21,8 +21,9 @@ import plait.join.SortableRowStore
   *          0                 48  (rows of 40 and 56 bytes with their lengths)
   * }}}
   *
-  * Rows are put one behind the other; a page whose rows were all freed is used again. Since rows die
-  * nearly in the sequence in which they came, few pages are held.
+  * Rows are put one behind the other; a page whose rows were all freed is used again. Where rows die
+  * nearly in the sequence in which they came, few pages are held; where some stay much longer, whoever has their handles
+  * moves them together.
   *
   * Conventions:
   *   1. `get` gives one row object that points into the page.
@@ -48,6 +49,11 @@ final class PagedRowStore(
     with SortableRowStore[UnsafeRow] {
   private val pages = new util.ArrayList[MemoryBlock]
   private var live = new Array[Int](8)
+  // The rows that were put into a page since it was empty.
+  private var filled = new Array[Int](8)
+  private var rows = 0L
+  // Places of rows that are gone, in pages that hold others still.
+  private var gone = 0L
   private val emptied = new util.ArrayDeque[Integer]
   // Numbers of pages that were given back.
   private val vacant = new util.ArrayDeque[Integer]
@@ -84,6 +90,8 @@ final class PagedRowStore(
     val handle = (current.toLong << 32) | position
     position += needed
     live(current) += 1
+    filled(current) += 1
+    rows += 1
     handle
   }
 
@@ -145,7 +153,11 @@ final class PagedRowStore(
   def free(handle: Long): Unit = {
     val page = (handle >>> 32).toInt
     live(page) -= 1
+    rows -= 1
+    gone += 1
     if (live(page) == 0) {
+      gone -= filled(page)
+      filled(page) = 0
       if (page == current) position = 0
       else if (places(page) == PagedRowStore.InMemory) retire(page)
       else {
@@ -153,6 +165,20 @@ final class PagedRowStore(
         places(page) = PagedRowStore.InMemory
         vacant.push(page)
       }
+    }
+  }
+
+  override def isSparse: Boolean =
+    gone > rows && pages.size - vacant.size - emptied.size > PagedRowStore.FewPages
+
+  /** From a page of which half is gone to the one that is being filled. */
+  override def moved(handle: Long): Long = {
+    val page = (handle >>> 32).toInt
+    if (page == current || 2 * live(page) > filled(page)) handle
+    else {
+      val to = put(get(handle))
+      free(handle)
+      to
     }
   }
 
@@ -175,6 +201,9 @@ final class PagedRowStore(
     pages.clear()
     inMemory = 0
     live = new Array[Int](8)
+    filled = new Array[Int](8)
+    rows = 0
+    gone = 0
     places = Array.fill(8)(PagedRowStore.InMemory)
     sizes = new Array[Long](8)
     emptied.clear()
@@ -242,6 +271,7 @@ final class PagedRowStore(
       pages.add(page)
       if (pages.size > live.length) {
         live = util.Arrays.copyOf(live, pages.size * 2)
+        filled = util.Arrays.copyOf(filled, pages.size * 2)
         sizes = util.Arrays.copyOf(sizes, pages.size * 2)
         places = places.padTo(pages.size * 2, PagedRowStore.InMemory)
       }
@@ -257,4 +287,5 @@ final class PagedRowStore(
 object PagedRowStore {
   private val LengthBytes = 8
   private val InMemory = -1L
+  private val FewPages = 8
 }

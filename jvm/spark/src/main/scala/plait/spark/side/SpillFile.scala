@@ -21,7 +21,7 @@ import org.apache.spark.unsafe.memory.MemoryBlock
   * Places are 1 MiB apart, or 2, 4, 8 ... of larger pages, and used again. Rows are read in chunks of some KiB: those
   * of a key mostly lie near each other.
   *
-  * A row that it gives is valid until the next read or write. Closed, the file is gone.
+  * A row that it gives is valid until the next read. Closed, the file is gone.
   *
   * @param seal
   *   encrypts the pages, each from a start of its own
