@@ -2,7 +2,8 @@
 """What generated code for whole stages gains a join: W1 and W4 with it and without.
 
     with      the pairs of a join go to the code of what stands above it, and no row is made of them
-    without   spark.sql.codegen.wholeStage=false: each pair becomes a row
+    without   spark.plait.join.whole-stage=false: each pair becomes a row, and what stands above and
+              below is generated as ever
 
 Conditions, keys, orders and reaches are generated code either way. Nothing is claimed; broadcasting
 is off. (Spark's own join compares all pairs of a key here, for minutes, and is left out.)
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from benchmarks.peer import Join
 
 TITLE = "Joins with generated code for whole stages, and without"
-WITHOUT = {"spark.sql.codegen.wholeStage": "false"}
+WITHOUT = {"spark.plait.join.whole-stage": "false"}
 KEYS = 64
 
 

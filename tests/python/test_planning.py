@@ -200,6 +200,24 @@ def test_it_can_be_switched_off_and_on_while_the_session_runs(spark: SparkSessio
         assert joins_planned(spark.sql(JOIN)) == 1
 
 
+@pytest.mark.parametrize("setting", [True, False])
+def test_pairs_go_to_the_generated_code_above_unless_that_is_switched_off(
+    spark: SparkSession, setting: bool
+) -> None:
+    keys = {
+        "spark.sql.codegen.wholeStage": True,
+        "spark.sql.adaptive.enabled": False,
+        "spark.plait.join.whole-stage": setting,
+    }
+    with settings(spark, keys):
+        df = spark.sql(JOIN)
+        plan = df._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+        rows = sorted(map(tuple, df.collect()))
+    assert bool(re.search(r"\*\(\d+\) SymmetricHashJoin", plan)) == setting
+    with settings(spark, OFF):
+        assert rows == sorted(map(tuple, spark.sql(JOIN).collect()))
+
+
 @pytest.mark.parametrize("key", ["enabled", "trace.buffered", "join.strategy"])
 def test_a_setting_that_is_no_setting_is_an_error_that_names_the_choice(
     spark: SparkSession, key: str

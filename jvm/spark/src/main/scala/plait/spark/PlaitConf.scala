@@ -10,6 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.radix          auto     whether rows of few to a key are joined by bucket instead of sorted: auto,
   *                                          always, never
+  * spark.plait.join.whole-stage    true     whether pairs go to the generated code of what stands above, not as rows
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.join.footers        32       of so many files of a table the footers are read, to see how far its
   *                                          columns reach; of a table of more of none
@@ -67,6 +68,7 @@ final case class PlaitConf(conf: SQLConf) {
     }
   }
 
+  def wholeStage: Boolean = flag(PlaitConf.WholeStage, "true")
   def logProbes: Boolean = flag(PlaitConf.LogProbes, "false")
   def traceBuffered: Boolean = flag(PlaitConf.TraceBuffered, "false")
   def failsOnPlanningError: Boolean =
@@ -227,6 +229,7 @@ object PlaitConf {
   val Late = "spark.plait.stream.late"
   val MostOfKey = "spark.plait.stream.max-rows-per-key"
   val OnLimit = "spark.plait.stream.at-limit"
+  val WholeStage = "spark.plait.join.whole-stage"
   val LogProbes = "spark.plait.join.log-probes"
   val TraceBuffered = "spark.plait.trace.buffered"
   val PlanningOnError = "spark.plait.planning.on-error"
@@ -243,6 +246,7 @@ object PlaitConf {
     Late,
     MostOfKey,
     OnLimit,
+    WholeStage,
     LogProbes,
     TraceBuffered,
     PlanningOnError

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.{
 }
 import org.apache.spark.sql.types.BooleanType
 
+import plait.spark.PlaitConf
 import plait.spark.side.{JoinOutput, JoinedPairs}
 import plait.{BySide, Side}
 
@@ -32,7 +33,7 @@ import plait.{BySide, Side}
   * Where nothing stands above, one row is made of both as without generated code.
   *
   * Its inputs come as rows. So it stays out of generated code where an input would have been part of such:
-  * that one would lose more.
+  * that one would lose more. `spark.plait.join.whole-stage` settles it.
   */
 trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
 
@@ -46,7 +47,8 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
     new JoinedPairs.Rows(_, () => JoinOutput.of(kind, outputs))
   }
 
-  override def supportCodegen: Boolean = !Side.both.exists(side => isGenerated(input(side)))
+  override def supportCodegen: Boolean =
+    PlaitConf(conf).wholeStage && !Side.both.exists(side => isGenerated(input(side)))
 
   private def isGenerated(child: SparkPlan): Boolean = child match {
     case _: InputAdapter => false
