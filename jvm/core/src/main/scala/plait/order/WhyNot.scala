@@ -276,6 +276,13 @@ object WhyNot {
   final case class NotAsked()
       extends WhyNot("NOT_ASKED", "Plait was not asked when the join was planned")
 
+  /** Of streams: Spark's join has stored what waits, and Plait's cannot read it. */
+  final case class CheckpointOfSpark()
+      extends WhyNot(
+        "CHECKPOINT_OF_SPARK",
+        "the checkpoint of this query was made with Spark's own join; a new checkpoint would be one of Plait's"
+      )
+
   /** It cannot be left to Spark half-way: a checkpoint is of one of the two joins. */
   final case class StreamNotPlanned(error: String)
       extends WhyNot(

@@ -16,6 +16,9 @@ public final class PlaitJoinHint extends JoinStrategyHint {
   public static final PlaitJoinHint SYMMETRIC_HASH = new PlaitJoinHint("SYMMETRIC_HASH");
   public static final PlaitJoinHint NO_SYMMETRIC_HASH = new PlaitJoinHint("NO_SYMMETRIC_HASH");
 
+  /** Nobody writes it: a query goes on with Spark's join that has stored its state. */
+  public static final PlaitJoinHint CHECKPOINT_OF_SPARK = new PlaitJoinHint("CHECKPOINT_OF_SPARK");
+
   private final String name;
 
   private PlaitJoinHint(String name) {

@@ -26,16 +26,22 @@ object StreamJoins {
     val hints = strategies(join)
     val wanted = hints.contains(PlaitJoinHint.SYMMETRIC_HASH) ||
       PlaitConf(SQLConf.get).turnedOff.isEmpty
-    isOfStreams(join) && wanted && !hints.contains(PlaitJoinHint.NO_SYMMETRIC_HASH)
+    isOfStreams(join) && wanted && !hints.exists(LeavesIt.contains(_))
   }
+
+  private val LeavesIt = Seq(PlaitJoinHint.NO_SYMMETRIC_HASH, PlaitJoinHint.CHECKPOINT_OF_SPARK)
 
   /** Why Spark runs a join of streams, for the node that it planned. */
   def whyLeft(node: SparkPlan): Option[WhyNot] =
     node.logicalLink.collect { case join: Join if isOfStreams(join) => join }.flatMap { join =>
-      if (strategies(join).contains(PlaitJoinHint.NO_SYMMETRIC_HASH))
+      if (isAsked(join, PlaitJoinHint.CHECKPOINT_OF_SPARK)) Some(WhyNot.CheckpointOfSpark())
+      else if (isAsked(join, PlaitJoinHint.NO_SYMMETRIC_HASH))
         Some(WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName))
       else PlaitConf(SQLConf.get).turnedOff.map(WhyNot.TurnedOff(_))
     }
+
+  /** Does a hint say this of who is to run it, or what follows from the checkpoint? */
+  def isAsked(join: Join, hint: PlaitJoinHint): Boolean = strategies(join).contains(hint)
 
   /** Until the optimizer begins, hints are nodes on the sides; what is said on the join itself goes before them. */
   private def strategies(join: Join): Seq[JoinStrategyHint] =
@@ -60,7 +66,7 @@ object StreamJoins {
   }
 
   private def isOurs(strategy: JoinStrategyHint): Boolean =
-    strategy == PlaitJoinHint.SYMMETRIC_HASH || strategy == PlaitJoinHint.NO_SYMMETRIC_HASH
+    strategy == PlaitJoinHint.SYMMETRIC_HASH || LeavesIt.contains(strategy)
 }
 
 /** Hides joins of streams from Spark's check of what a stream may do.

@@ -13,9 +13,17 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{SparkSession, classic}
 
-import plait.spark.plan.{PlaitJoinHint, StreamJoinCarrier}
+import plait.spark.PlaitConf
+import plait.spark.plan.{
+  AsOfJoin,
+  ClauseError,
+  PlaitJoinHint,
+  StreamAsOfCarrier,
+  StreamJoinCarrier
+}
 import plait.spark.stream.StreamSymmetricHashJoinExec
 
 /** A query goes on with the join that its checkpoint was made with, whatever is set: neither of the two can
@@ -25,63 +33,107 @@ import plait.spark.stream.StreamSymmetricHashJoinExec
   * state/0/_metadata   "operatorName":"symmetricHashJoin"           Spark's joins stay Spark's
   *                     "operatorName":"plaitSymmetricHashJoin"      ours stay ours, if Plait is turned off, too
   * state/0/0/left-keyToNumValues                                    Spark's, of a version without metadata
+  *
+  * state/0 of Spark's join, state/1 of ours:
+  *   a JOIN b ... JOIN c ... with NO_SYMMETRIC_HASH(a, b)           a JOIN b stays Spark's, the other is ours
+  *                           with SYMMETRIC_HASH(a, b)              a JOIN b stays ours, the other is Spark's
+  *                           with neither                           refused: nothing says which is which
+  *   a ASOF JOIN b ... JOIN c ... with neither                      as-of joins are always ours, the other is Spark's
   * }}}
   */
 final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] with Logging {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if hasJoinOfStreams(write.inputQuery) =>
       val names = operators(write.resolvedCheckpointLocation)
-      if (areSparks(names)) {
+      if (isOf(names, KeepCheckpoints.SparksJoin)) {
         logWarning(
           s"The checkpoint ${write.resolvedCheckpointLocation} was made with Spark's own join of streams, so the query " +
             "goes on with that. A new checkpoint would be one of Plait's join."
         )
-        write.copy(inputQuery = left(write.inputQuery))
-      } else if (areOurs(names))
-        write.copy(inputQuery = taken(write.inputQuery))
-      else write
+        write.copy(inputQuery = left(write.inputQuery)(_ => true))
+      } else write.copy(inputQuery = withOurs(write.inputQuery, names))
     // Spark refuses some of them where it resolves this, which is before anything else that comes here.
-    case statement: WriteToStreamStatement
-        if hasJoinOfStreams(statement.inputQuery) && statement.userSpecifiedCheckpointLocation
-          .exists(location => areOurs(operators(location))) =>
-      statement.copy(inputQuery = taken(statement.inputQuery))
+    case statement: WriteToStreamStatement if hasJoinOfStreams(statement.inputQuery) =>
+      val names = statement.userSpecifiedCheckpointLocation.fold(Set.empty[String])(operators)
+      statement.copy(inputQuery = withOurs(statement.inputQuery, names))
     case other => other
   }
 
-  // Where some joins are Spark's and others ours, hints say which, and said so at the first start.
-  private def areOurs(names: Set[String]): Boolean =
-    names(StreamSymmetricHashJoinExec.OperatorName) && !names(KeepCheckpoints.SparksJoin)
-  private def areSparks(names: Set[String]): Boolean =
-    names(KeepCheckpoints.SparksJoin) && !names(StreamSymmetricHashJoinExec.OperatorName)
+  /** The query, whose checkpoint has operators of these names, with what is ours. */
+  private def withOurs(query: LogicalPlan, names: Set[String]): LogicalPlan =
+    if (!names(StreamSymmetricHashJoinExec.OperatorName)) query
+    else if (isOf(names, StreamSymmetricHashJoinExec.OperatorName)) taken(query)(_ => true)
+    else asHinted(query)
+
+  private def isOf(names: Set[String], join: String): Boolean =
+    names.intersect(KeepCheckpoints.Joins) == Set(join)
+
+  /** Where some joins are Spark's and others ours, hints say which, and said so at the first start: then the setting
+    * was the other way round for those without one, whatever it is now.
+    */
+  private def asHinted(query: LogicalPlan): LogicalPlan = {
+    def isHinted(hint: PlaitJoinHint) = query.exists {
+      case join: Join => StreamJoins.isOfStreams(join) && StreamJoins.isAsked(join, hint)
+      case _ => false
+    }
+    (isHinted(PlaitJoinHint.SYMMETRIC_HASH), isHinted(PlaitJoinHint.NO_SYMMETRIC_HASH)) match {
+      case (false, false) if hasAsOf(query) => left(query)(_ => true)
+      case (true, true) => query
+      case (true, false) => left(query)(!StreamJoins.isAsked(_, PlaitJoinHint.SYMMETRIC_HASH))
+      case (false, true) => taken(query)(!StreamJoins.isAsked(_, PlaitJoinHint.NO_SYMMETRIC_HASH))
+      case (false, false) =>
+        throw ClauseError(
+          "The checkpoint of this query has joins of streams of both Spark's own and Plait's, and no hint says which of the " +
+            s"query's joins are Spark's: ${remedy(PlaitConf(SQLConf.get))}, or start the query with a new checkpoint.",
+          query.origin
+        )
+    }
+  }
+
+  private def hasAsOf(query: LogicalPlan) = query.exists {
+    case _: StreamAsOfCarrier => true
+    case join: AsOfJoin => StreamAsOf.isTaken(join)
+    case _ => false
+  }
+
+  private def remedy(conf: PlaitConf): String =
+    if (conf.enabled) "give them the hint NO_SYMMETRIC_HASH that they had"
+    else
+      s"Plait's hints are not seen while ${PlaitConf.Enabled} is false. Set it to true where the query is made"
 
   private def hasJoinOfStreams(plan: LogicalPlan) = plan.exists {
     case join: Join => StreamJoins.isOfStreams(join)
     case _ => false
   }
 
-  private def left(plan: LogicalPlan): LogicalPlan =
+  private def left(plan: LogicalPlan)(isSparks: Join => Boolean): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
-        case carrier: StreamJoinCarrier =>
-          StreamJoins.hinted(CarryWindows.forgotten(carrier.join), PlaitJoinHint.NO_SYMMETRIC_HASH)
-        case join: Join if StreamJoins.isOfStreams(join) =>
-          StreamJoins.hinted(CarryWindows.forgotten(join), PlaitJoinHint.NO_SYMMETRIC_HASH)
+        case carrier: StreamJoinCarrier if isSparks(carrier.join) => sparks(carrier.join)
+        case join: Join if StreamJoins.isOfStreams(join) && isSparks(join) => sparks(join)
       }
     }
 
+  /** What a hint leaves to Spark anyway is said to be left for that. */
+  private def sparks(join: Join): Join = {
+    val forgotten = CarryWindows.forgotten(join)
+    if (StreamJoins.isAsked(join, PlaitJoinHint.NO_SYMMETRIC_HASH)) forgotten
+    else StreamJoins.hinted(forgotten, PlaitJoinHint.CHECKPOINT_OF_SPARK)
+  }
+
   /** Their carriers, which are made before anything is known of a checkpoint, may be missing still. */
-  private def taken(plan: LogicalPlan): LogicalPlan = CarryWindows.all(
+  private def taken(plan: LogicalPlan)(isOurs: Join => Boolean): LogicalPlan = CarryWindows.all(
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformDown {
-        case carrier @ StreamJoinCarrier(join: Join, _) =>
+        case carrier @ StreamJoinCarrier(join: Join, _) if isOurs(join) =>
           carrier.copy(child = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
-        case join: Join if StreamJoins.isOfStreams(join) && !isHinted(join) =>
+        case join: Join if StreamJoins.isOfStreams(join) && isOurs(join) && !isTakenAlready(join) =>
           StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
       }
     }
   )
 
-  private def isHinted(join: Join) =
+  private def isTakenAlready(join: Join) =
     join.hint.leftHint.exists(_.strategy.contains(PlaitJoinHint.SYMMETRIC_HASH))
 
   /** The names of the operators that have state there; none of a checkpoint that is new. */
@@ -127,6 +179,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
 
 object KeepCheckpoints {
   private val SparksJoin = "symmetricHashJoin"
+  private val Joins = Set(SparksJoin, StreamSymmetricHashJoinExec.OperatorName)
   private val SparksStore = "0/left-keyToNumValues"
   private val Name = "\"operatorName\"\\s*:\\s*\"([^\"]*)\"".r
 }
