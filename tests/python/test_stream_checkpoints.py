@@ -442,8 +442,8 @@ def test_a_hint_that_is_not_seen_because_plait_is_off_is_named_as_the_cause(
 
 @pytest.mark.parametrize(
     ("file", "found"),
-    [("format", "format 1"), ("frontiers/[0-9]*", "v0")],
-    ids=["rows", "frontiers"],
+    [("format", "format 1"), ("format", "format 99"), ("frontiers/[0-9]*", "v0")],
+    ids=["rows", "rows of a later version", "frontiers"],
 )
 def test_a_state_of_another_format_is_refused_with_a_sentence(
     session: SparkSession, feeds: Feeds, tmp_path: Path, file: str, found: str
@@ -460,6 +460,8 @@ def test_a_state_of_another_format_is_refused_with_a_sentence(
         with pytest.raises(StreamingQueryException, match=found) as refused:
             run(feeds.join(session, "LEFT", NEAR), tmp_path)
     assert "new checkpoint" in str(refused.value)
+    assert "another query" not in str(refused.value)
+    assert ("this version of Plait reads format" in str(refused.value)) == (file == "format")
 
 
 # What is another condition in each micro-batch.
@@ -514,6 +516,63 @@ def test_filters_of_one_side_may_follow_from_it_and_the_query_may_be_restarted(
     feeds.end()
     run(df, tmp_path)
     assert output(df, tmp_path) == joined(script.batches, "INNER", NEAR)
+
+
+# What has another answer in each micro-batch.
+
+
+@pytest.fixture
+def table(session: SparkSession, tmp_path: Path) -> str:
+    """A table of files, of which the greatest x is 0."""
+    session.range(1).toDF("x").write.parquet(str(tmp_path / "t"))
+    return f"parquet.`{tmp_path}/t`"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "JOIN {r} r ON l.k = r.k + (SELECT max(x) FROM $) AND r.ts = l.ts",
+        "JOIN {r} r ON r.ts = l.ts WHERE l.k + (SELECT max(x) FROM $) = r.k",
+        "LEFT JOIN {r} r ON l.k = r.k + (SELECT max(x) FROM $) AND r.ts = l.ts",
+        "LEFT JOIN {r} r ON l.k = r.k AND r.ts = l.ts AND l.v >= (SELECT max(x) FROM $)",
+        "JOIN {r} r ON l.k = r.k AND r.s BETWEEN l.s AND l.s + (SELECT max(x) FROM $)",
+        "LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k + (SELECT max(x) FROM $)",
+        "LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k >= (SELECT max(x) FROM $)",
+    ],
+)
+def test_what_a_row_is_stored_by_does_not_follow_from_a_table(
+    session: SparkSession, feeds: Feeds, table: str, rest: str
+) -> None:
+    hints = "/*+ ORDERED(l, s, 50), ORDERED(r, s, 50) */" if "l.s" in rest else ""
+    sql = f"SELECT {hints} l.id AS l, r.id AS r FROM {{l}} l {rest.replace('$', table)}"
+    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+    told = r"follows from the subquery .* whose answer may be another in the next micro-batch"
+    with pytest.raises(AnalysisException, match=told):
+        run(df, feeds.folder)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        f"JOIN {{r}} r ON {NEAR} AND l.v >= (SELECT max(x) FROM $)",
+        f"LEFT JOIN {{r}} r ON {NEAR} AND r.v >= (SELECT max(x) FROM $)",
+        f"JOIN {{r}} r ON {NEAR} WHERE r.v >= (SELECT max(x) FROM $)",
+        f"""JOIN (SELECT *, k + (SELECT max(x) FROM $) AS key FROM {{r}}) r
+            ON {NEAR.replace("r.k", "r.key")}""",
+        f"JOIN {{r}} r ON {NEAR.replace('r.k', 'r.k + (SELECT 0)')}",
+    ],
+    ids=["a filter in ON", "a filter in ON of LEFT", "WHERE", "a column below", "no table"],
+)
+def test_elsewhere_a_subquery_may_ask_a_table(
+    session: SparkSession, feeds: Feeds, table: str, rest: str
+) -> None:
+    script = Script(12, "LEFT" if rest.startswith("LEFT") else "INNER")
+    feeds.add(*script.batches)
+    feeds.end()
+    sql = f"SELECT l.id AS l, r.id AS r FROM {{l}} l {in_spark(rest.replace('$', table))}"
+    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+    run(df, feeds.folder)
+    assert output(df, feeds.folder) == joined(script.batches, script.how, NEAR)
 
 
 def test_a_bounded_stream_has_no_source_that_waits_for_more(session: SparkSession) -> None:

@@ -17,13 +17,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{SparkSession, classic}
 
 import plait.spark.PlaitConf
-import plait.spark.plan.{
-  AsOfJoin,
-  ClauseError,
-  PlaitJoinHint,
-  StreamAsOfCarrier,
-  StreamJoinCarrier
-}
+import plait.spark.plan.{AsOfJoin, ClauseError, PlaitJoinHint, StreamAsOfCarrier, StreamJoinCarrier}
 import plait.spark.stream.StreamSymmetricHashJoinExec
 
 /** A query goes on with the join that its checkpoint was made with, whatever is set: neither of the two can

@@ -46,6 +46,12 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
       write.inputQuery.foreach(checkMode(_, write.outputMode))
       TimeOfBatch.check(write.inputQuery)
       checkBounded(write.inputQuery)
+      // Below, what is said of a side in ON has become its filter, as if each join were INNER.
+      write.inputQuery.foreach {
+        case carrier: StreamJoinCarrier => StoredSubqueries.check(carrier.join)
+        case carrier: StreamAsOfCarrier => StoredSubqueries.check(carrier.join)
+        case _ => ()
+      }
       val known = ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery)))
       // What is said of an INNER join in WHERE is said of it in ON.
       checkAll(PushDownPredicates(known))
@@ -132,6 +138,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
   private def check(join: Join, above: Option[LogicalPlan]): Unit = {
     val toPlan = JoinToPlan.of(join)
     val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan).spec)
+    StoredSubqueries.check(join)
     val whys = BySide.make(side => spec.pruning(side).whyNot)
     if (!toPlan.hasKeys && Side.both.forall(whys(_).isDefined))
       throw ClauseError(

@@ -52,6 +52,9 @@ object StateFormat extends PredicateHelper {
       out.close()
     } else {
       val before = read(files, file)
+      // Rows that another version has stored cannot be read, whatever the query is.
+      for (found <- before.headOption.flatMap(versionOf) if found != StateLayout.Version)
+        throw StateFormatException.ofVersion(found)
       // At first the parts of a condition were written as they stood in the query.
       val known = Seq(now, lines(join)(asWritten))
       if (!known.exists(SettingsUsed.areSame(before, _, expressions(join))))
@@ -60,6 +63,11 @@ object StateFormat extends PredicateHelper {
         )
     }
   }
+
+  private def versionOf(line: String): Option[Long] =
+    Option.when(line.startsWith(Format))(line.stripPrefix(Format)).flatMap(_.toLongOption)
+
+  private val Format = "format "
 
   private def read(files: CheckpointFileManager, file: Path): Seq[String] =
     Using.resource(new BufferedReader(new InputStreamReader(files.open(file), UTF_8))) {
@@ -91,7 +99,7 @@ object StateFormat extends PredicateHelper {
     val spec = join.spec
     def sql(e: Expression) = named(e, join.columns).sql
     val keys = BySide(join.leftKeys, join.rightKeys)
-    Seq(s"format ${StateLayout.Version}", s"join ${spec.joinType.sql}") ++
+    Seq(s"$Format${StateLayout.Version}", s"join ${spec.joinType.sql}") ++
       Side.both.map(side =>
         s"${side.name} columns ${join.columns(side).map(nameOf).mkString(", ")}"
       ) ++
