@@ -13,10 +13,12 @@ from pyspark.errors import (
     IllegalArgumentException,
     StreamingQueryException,
 )
+from pyspark.sql.functions import count, lit
 from tests.python.queries import settings
-from tests.python.streams import Feeds, columns, custom, output, quick_session, run
+from tests.python.streams import OURS, Feeds, columns, custom, output, quick_session, run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -151,6 +153,31 @@ def test_a_dataframe_is_hinted_and_a_table_has_no_state(
     assert custom(run(df, feeds.folder), "leftRowsEvicted") == 1
     table = session.range(2).hint("STATE_TTL", "INTERVAL 1 DAY").join(session.range(2), "id")
     assert table.count() == 2
+
+
+ABOVE: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "dropDuplicates": lambda df: df.dropDuplicates(["id"]),
+    "observe": lambda df: df.observe("of a test", count(lit(1))),
+}
+
+
+@pytest.mark.parametrize("what", ABOVE)
+def test_rows_are_forgotten_still_above_what_leaves_rows_out(
+    session: SparkSession, feeds: Feeds, what: str
+) -> None:
+    feeds.add(([(1, 1, 0, 0), (1, 1, 0, 0)][: 1 + (what != "observe")], [(10, 1, 0, 0)]))
+    left = ABOVE[what](feeds.left.df(session).hint("STATE_TTL", "INTERVAL 1 SECOND"))
+    right = feeds.right.df(session).hint("STATE_TTL", "INTERVAL 1 DAY")
+    df = session.sql(
+        "SELECT l.id AS l, r.id AS r FROM {l} l LEFT JOIN {r} r ON l.k = r.k", l=left, r=right
+    )
+    run(df, feeds.folder)
+    sleep(1.1)
+    feeds.add(([], [(11, 1, 0, 0)]))
+    progress = run(df, feeds.folder)
+    joins = [[o for o in p["stateOperators"] if o["operatorName"] == OURS] for p in progress]
+    assert sum(join["customMetrics"]["leftRowsEvicted"] for (join,) in joins) == 1
+    assert output(df, feeds.folder) == Counter([(1, 10)])
 
 
 @pytest.mark.parametrize(

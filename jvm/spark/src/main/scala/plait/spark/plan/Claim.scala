@@ -26,6 +26,15 @@ object StreamClaim {
 
   /** What is said of the streams of a side, if something is said of each. A join of streams or an aggregation gives out
     * rows of its own, of which what is said below says nothing.
+    *
+    * {{{
+    * Deduplicate(id)             gives a row out in the batch in which it comes, or never: what is said holds
+    *   StateTtl(1 DAY)
+    *     l
+    * Aggregate(id)               gives rows out when the watermark has passed them: nothing is said
+    *   StateTtl(1 DAY)
+    *     l
+    * }}}
     */
   def ofEach[C](side: LogicalPlan)(said: PartialFunction[LogicalPlan, C]): Option[Seq[C]] =
     side match {
@@ -34,6 +43,10 @@ object StreamClaim {
       case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint |
           _: EventTimeWatermark | _: KeptTogether | _: Generate | _: RepartitionOperation |
           _: Union | _: Claim =>
+        ofEachOf(side.children)(said)
+      // They keep keys or counts, and leave rows out; those that they give out they have just been given.
+      case _: Deduplicate | _: DeduplicateWithinWatermark | _: CollectMetrics | _: GlobalLimit |
+          _: LocalLimit =>
         ofEachOf(side.children)(said)
       // A stream beside a table keeps no rows.
       case join @ (_: Join | _: AsOfJoin) if join.children.count(_.isStreaming) == 1 =>
