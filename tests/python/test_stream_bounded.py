@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
+from pyspark.sql.functions import count, lit
 from tests.python.streams import (
+    OURS,
     Batch,
     Feed,
     Feeds,
     Progress,
     Row,
     columns,
+    custom,
     in_spark,
     joined,
     output,
@@ -26,6 +29,7 @@ from tests.python.streams import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -102,6 +106,50 @@ def test_when_a_bounded_side_is_over_no_row_of_the_other_waits(
     # whose key is NULL never waits.
     assert [right for _, right in stored(progress)] == [6, 12, 18, 0, 0]
     assert [left for left, _ in stored(progress)][-1] == 6
+
+
+@pytest.mark.parametrize("how", ["INNER", "RIGHT"])
+def test_rows_that_a_side_which_is_over_frees_are_counted_as_pruned(
+    session: SparkSession, feeds: Feeds, how: str
+) -> None:
+    fill(feeds)
+    progress = run(bounded(session, feeds, how, EQUAL), feeds.folder)
+    pruned = [custom([p], "rightRowsPruned") for p in progress]
+    # Spark's filter takes the rows whose key is NULL, one a batch; those of RIGHT come out dead.
+    dead = 0 if how == "INNER" else 1
+    assert pruned == [dead, dead, dead, 18 + 6 + dead, 6 + dead]
+    assert custom(progress, "rightRowsIn") == sum(pruned)
+    assert custom(progress, "leftRowsPruned") == 0
+
+
+ABOVE: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "dropDuplicates": lambda df: df.dropDuplicates(["id"]),
+    # No time is before the first watermark, which is 1970.
+    "dropDuplicatesWithinWatermark": lambda df: (
+        df.selectExpr("id", "k", "ts + INTERVAL 1 DAY AS at")
+        .withWatermark("at", "1 day")
+        .dropDuplicatesWithinWatermark(["id"])
+    ),
+    "observe": lambda df: df.observe("of a test", count(lit(1))),
+    "limit": lambda df: df.limit(100),
+}
+
+
+@pytest.mark.parametrize("what", ABOVE)
+def test_a_stream_is_bounded_still_above_what_leaves_rows_out(
+    session: SparkSession, feeds: Feeds, what: str
+) -> None:
+    fill(feeds)
+    left = ABOVE[what](feeds.left.df(session).hint("BOUNDED"))
+    df = session.sql(
+        "SELECT l.id AS l, r.id AS r FROM {l} l RIGHT JOIN {r} r ON l.k = r.k",
+        l=left,
+        r=feeds.right.df(session),
+    )
+    progress = run(df, feeds.folder)
+    assert output(df, feeds.folder) == joined(ALL, "RIGHT", EQUAL)
+    join = next(o for o in progress[-1]["stateOperators"] if o["operatorName"] == OURS)
+    assert join["customMetrics"]["rightRowsStored"] == 0
 
 
 def test_without_the_hint_all_rows_wait_for_ever(session: SparkSession, feeds: Feeds) -> None:

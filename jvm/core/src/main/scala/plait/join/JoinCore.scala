@@ -110,6 +110,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
       end = last
     }
     if (passed) own.pruned += 1
+    else if (!stored) own.freed += 1
   }
 
   private def probe(of: JoinCore.SideState[K, R], key: K, low: Long, high: Long): Unit = {
@@ -213,9 +214,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def finish(side: Side): Unit = {
     state(side).finished = true
     val opposite = state(side.other)
-    if (!opposite.leavesAloud) {
-      val _ = opposite.buffer.takeAll()
-    }
+    if (!opposite.leavesAloud) opposite.freed += opposite.buffer.takeAll()
     forgetKeys()
   }
 
@@ -225,7 +224,9 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     val opposite = state(side.other)
     if (!own.leavesAloud) null
     else if (opposite.finished) {
+      val before = own.buffer.size
       val found = own.buffer.takeUnmatchedOfAll()
+      own.freed += before - own.buffer.size
       if (found == null) forgetKeys()
       found
     } else {
@@ -269,6 +270,9 @@ object JoinCore {
 
     /** Rows proved dead before the other side had ended, stored before or not. */
     def pruned: Long
+
+    /** Rows that were dropped or not stored because the other side had ended. */
+    def freed: Long
   }
 
   final private class SideState[K >: Null <: AnyRef, R >: Null <: AnyRef](
@@ -284,5 +288,6 @@ object JoinCore {
     var in: Long = 0
     var peak: Long = 0
     var pruned: Long = 0
+    var freed: Long = 0
   }
 }

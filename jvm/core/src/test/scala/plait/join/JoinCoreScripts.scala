@@ -85,6 +85,8 @@ class JoinCoreScripts extends FunSuite {
     assertEquals(j.holds(l), Set.empty[Row])
     assertEquals(ids(l, j.add(l, Row(3, 0, Some(2), Some((0, Long.MaxValue))))), Seq((3, 2)))
     assertEquals(j.holds(l), Set.empty[Row])
+    assertEquals((j.core.counts(l).freed, j.core.counts(l).pruned), (2L, 0L))
+    assertEquals(j.core.counts(l.other).freed, 0L)
     assert(!j.core.isDone)
   }
 
@@ -136,6 +138,17 @@ class JoinCoreScripts extends FunSuite {
     assert(!j.core.isDone, "each later left row comes out too")
     j.core.finish(Left)
     assert(j.core.isDone)
+  }
+
+  test("LEFT OUTER: rows that go because the right side has ended are counted, matched or not") {
+    val j = new Join(leftOuter)
+    j.add(Left, early(6))
+    j.core.add(Left, 0, early(7), 7, 1, 2)
+    assertEquals(Option(j.core.nextMatch()), None)
+    j.core.finish(Right)
+    assertEquals(j.core.counts(Left).freed, 0L, "none has gone yet")
+    assertEquals(leaving(j, Left), Seq(6, 7))
+    assertEquals((j.core.counts(Left).freed, j.core.counts(Left).pruned), (2L, 0L))
   }
 
   test("LEFT SEMI: a buffered left row goes with its first match, an arriving one is not stored") {

@@ -51,7 +51,9 @@ final class StreamJoinTask(
     )(() => {
       for (side <- Side.both) {
         val counts = core.counts(side)
-        state.count(side, counts.in, counts.pruned, core.evicted(side), core.waiting(side))
+        // To those who watch a stream a side that is over is a frontier like others.
+        val pruned = counts.pruned + counts.freed
+        state.count(side, counts.in, pruned, core.evicted(side), core.waiting(side))
         state.note(side, core.largestKey(side), core.lag(side))
       }
       finished(core.waiting(Side.Left) + core.waiting(Side.Right))
