@@ -14,7 +14,7 @@ import pytest
 from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import Row, custom, quick_session, run
-from tests.python.watermarked import OFF, Streams, dropped, settled
+from tests.python.watermarked import DAY, OFF, Streams, dropped, settled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,26 @@ def hourly(streams: Streams, hours: int = 6) -> None:
         at = h * HOUR
         streams.add(l=[(h, h, at, h)], r=[(h, h if h % 3 == 0 else -5, at + 60, h)])
     streams.end()
+
+
+@pytest.mark.parametrize("last", [None, -1], ids=["NULL", "the second before 1970"])
+def test_neither_null_nor_a_time_before_1970_says_how_far_a_side_has_come_as_in_spark(
+    session: SparkSession, tmp_path: Path, last: int | None
+) -> None:
+    query = """SELECT l.id AS l, r.id AS r FROM {l} l LEFT JOIN {r} r
+        ON l.k = r.k AND r.ts BETWEEN l.ts AND l.ts + INTERVAL 5 SECONDS"""
+    streams = Streams(session, tmp_path, query, l=10, r=10)
+    year = -10 * 365 * DAY
+    with settings(session, {"spark.plait.stream.frontier": "side"}):
+        for i in range(3):
+            at = year + i * HOUR
+            streams.add(
+                l=[(i, 1, at, 0), (10 + i, 2, last, 0)], r=[(i, 1, at, 0), (10 + i, 2, last, 0)]
+            )
+        streams.end()
+        progress = streams.run()
+    streams.holds()
+    assert dropped(progress) == 0
 
 
 COUNTED = "SELECT w.start AS s, count(*) AS c FROM ({}) GROUP BY w"

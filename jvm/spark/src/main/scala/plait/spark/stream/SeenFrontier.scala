@@ -15,6 +15,7 @@ import plait.spark.EventTimeFrontier
   *
   * {{{
   * EventTimeWatermark(ts, 10 minutes)   latest ts 12:00        later rows are after 11:50
+  *                                      NULL, or years ago     nothing: up to 1970, as in Spark
   * OrderedBy(seq, slack 100)            greatest seq 500       later rows have a seq of at least 400
   * }}}
   *
@@ -51,7 +52,8 @@ object SeenFrontier {
       if node.eventTime.exprId == column
     } yield node
     nodes match {
-      case Seq(node) if node.eventTimeStats.value.count > 0 =>
+      // A time that is NULL counts there as one of 1970, which says nothing of rows of years before.
+      case Seq(node) if node.eventTimeStats.value.max > 0 =>
         // As Spark counts: in milliseconds, and later rows are after it.
         val watermark = node.eventTimeStats.value.max - node.delayMs
         rule.atEventTime(watermark * 1000 + 1)
