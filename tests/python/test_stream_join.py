@@ -113,6 +113,29 @@ def test_each_of_sparks_state_stores_serves_and_keeps_its_number_of_partitions(
     assert any(name.startswith("rocksdb") for name in metrics)
 
 
+@pytest.mark.parametrize("number", range(cases(1, soak=10)))
+@pytest.mark.parametrize("how", ["INNER", "LEFT", "FULL"])
+def test_after_no_batch_do_more_rows_wait_than_in_sparks_own_join(
+    session: SparkSession, feeds: Feeds, how: str, number: int
+) -> None:
+    script = timed(Script(61 + TYPES.index(how) + 10 * number, how))
+    feeds.add(*script.batches)
+    feeds.end()
+    waiting = {}
+    for name, conf in ((OURS, {}), (SPARKS, OFF)):
+        with settings(session, conf):
+            df = feeds.join(session, how, script.condition)
+            progress = run(df, feeds.folder / name)
+        assert output(df, feeds.folder / name) == joined(script.batches, how, script.condition)
+        joins = {p["batchId"]: p["stateOperators"][0] for p in progress if p["stateOperators"]}
+        assert {join["operatorName"] for join in joins.values()} == {name}
+        waiting[name] = {batch: join["numRowsTotal"] for batch, join in joins.items()}
+    ours, sparks = waiting[OURS], waiting[SPARKS]
+    assert ours.keys() == sparks.keys()
+    assert all(ours[batch] <= sparks[batch] for batch in ours), (ours, sparks)
+    assert max(ours.values()) > 0
+
+
 # What went wrong once, in Spark or elsewhere.
 
 

@@ -526,6 +526,7 @@ RANGES = {
     "LEFT OUTER": "r.s > l.s - 3 AND r.s < l.s + 4 AND v <> w",
     "RIGHT OUTER": "r.s BETWEEN l.s AND l.s + 5",
     "LEFT SEMI": "r.s = l.s - 7 OR r.s BETWEEN l.s AND l.s + 1",
+    "LEFT ANTI": "r.s BETWEEN l.s AND l.s + 5",
     "FULL OUTER": "r.s BETWEEN l.s AND l.s + 2",
 }
 
