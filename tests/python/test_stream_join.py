@@ -118,7 +118,7 @@ def test_each_of_sparks_state_stores_serves_and_keeps_its_number_of_partitions(
 def test_after_no_batch_do_more_rows_wait_than_in_sparks_own_join(
     session: SparkSession, feeds: Feeds, how: str, number: int
 ) -> None:
-    script = timed(Script(61 + TYPES.index(how) + 10 * number, how))
+    script = timed(Script(61 + TYPES.index(how) + 10 * number, how, size=4))
     feeds.add(*script.batches)
     feeds.end()
     waiting = {}
