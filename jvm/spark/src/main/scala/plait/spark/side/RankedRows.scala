@@ -23,9 +23,12 @@ import org.apache.spark.util.collection.unsafe.sort.RadixSort
   * Reading sorted rows goes to and fro in memory, and waiting for it takes longer than all else. So the rows
   * to come are touched some at a time: nothing depends on one of these reads, and the processor waits for
   * all of them at once.
+  *
+  * Spark makes no page smaller than the one that a consumer says it has, if there is memory for it, so that is the
+  * smallest: the first of a few rows would else take all that a task with little memory has.
   */
 final private[spark] class RankedRows(memory: TaskMemoryManager)
-    extends MemoryConsumer(memory, memory.pageSizeBytes, memory.getTungstenMemoryMode) {
+    extends MemoryConsumer(memory, RankedRows.SmallestPage, memory.getTungstenMemoryMode) {
   import RankedRows._
 
   private val pages = new util.ArrayList[MemoryBlock]
