@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,9 @@ QUICK_START = quick_start()
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_START)
 os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", QUICK_START)
 
+# The property of a test's report under which it has what is shown at the end.
+SAID = "said"
+
 # Modules whose doctests start Spark.
 SPARK_DOCTESTS = ("plait.session", "plait.explain", "plait.bounds", "plait.files")
 
@@ -29,6 +32,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         uses_spark = "spark" in getattr(item, "fixturenames", ())
         if uses_spark or item.name.startswith(SPARK_DOCTESTS):
             item.add_marker(pytest.mark.spark)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what tests have said, whichever process they ran in."""
+    reports = [each for found in terminalreporter.stats.values() for each in found]
+    lines = [
+        text
+        for report in reports
+        for name, text in getattr(report, "user_properties", ())
+        if name == SAID and report.when == "call"
+    ]
+    if lines:
+        terminalreporter.section("counts")
+        for line in lines:
+            terminalreporter.line(line)
+
+
+@pytest.fixture
+def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Show a line at the end of all tests, where pytest keeps back what a test prints."""
+
+    def said(text: str) -> None:
+        record_property(SAID, text)
+
+    return said
 
 
 @pytest.fixture(scope="session")

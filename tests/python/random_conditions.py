@@ -21,7 +21,7 @@ None too: neither TRUE nor FALSE. NaN is equal to itself and above all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf, isnan
 from operator import add, eq, ge, gt, le, lt, sub
@@ -44,6 +44,11 @@ NUMBERS = ("int", "double", "decimal")
 # Of these, sums and negations are of the same kind.
 SIGNED = ("interval", *NUMBERS)
 OPERATORS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+
+# The shape of each comparison that a condition joins by AND: whether it bounds the rows that a row
+# may match at one end or at both, has a term of both sides compared with one of either, so that it
+# may bound nothing, or is one half of an OR, which bounds nothing.
+END, BAND, MIXED, EITHER = "one end", "both ends", "mixed", "either"
 
 Row = Mapping[str, float | None]
 T = TypeVar("T")
@@ -89,6 +94,7 @@ class Condition:
     spark: str
     duckdb: str
     holds: Callable[[Row, Row], bool | None]
+    shapes: tuple[str, ...]
 
     def __and__(self, other: Condition) -> Condition:
         def holds(left: Row, right: Row) -> bool | None:
@@ -96,7 +102,10 @@ class Condition:
             return False if False in both else None if None in both else True
 
         return Condition(
-            f"{self.spark} AND {other.spark}", f"{self.duckdb} AND {other.duckdb}", holds
+            f"{self.spark} AND {other.spark}",
+            f"{self.duckdb} AND {other.duckdb}",
+            holds,
+            self.shapes + other.shapes,
         )
 
     def __or__(self, other: Condition) -> Condition:
@@ -105,7 +114,10 @@ class Condition:
             return True if True in both else None if None in both else False
 
         return Condition(
-            f"({self.spark} OR {other.spark})", f"({self.duckdb} OR {other.duckdb})", holds
+            f"({self.spark} OR {other.spark})",
+            f"({self.duckdb} OR {other.duckdb})",
+            holds,
+            (EITHER,),
         )
 
 
@@ -148,6 +160,7 @@ def compare(symbol: str, x: Term, y: Term) -> Condition:
         f"{x.spark} {symbol} {y.spark}",
         f"{x.duckdb} {symbol} {y.duckdb}",
         _lifted(holds, x.value, y.value),
+        (BAND if symbol == "=" else END,),
     )
 
 
@@ -156,6 +169,7 @@ def between(x: Term, low: Term, high: Term) -> Condition:
         f"{x.spark} BETWEEN {low.spark} AND {high.spark}",
         f"{x.duckdb} BETWEEN {low.duckdb} AND {high.duckdb}",
         (compare(">=", x, low) & compare("<=", x, high)).holds,
+        (BAND,),
     )
 
 
@@ -206,7 +220,8 @@ def _mixed(rng: Random, one: str, other: str) -> Condition:
         column(side, kind, rng.choice(COLUMNS[kind]))
         for side, kind in zip((one, other, rng.choice([one, other])), kinds, strict=True)
     )
-    return compare(rng.choice([*OPERATORS, "="]), x - y if rng.random() < 0.7 else x + y, z)
+    found = compare(rng.choice([*OPERATORS, "="]), x - y if rng.random() < 0.7 else x + y, z)
+    return replace(found, shapes=(MIXED,))
 
 
 def _within(rng: Random, term: Term, step: str, low: int) -> Condition:

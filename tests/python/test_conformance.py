@@ -5,9 +5,9 @@ The cases are not part of this repository. They are looked for in the folder `..
 beside it, or in the one that PLAIT_CONFORMANCE names: `run_cases.py`, and files of cases, each with
 tables, a query and its rows.
 
-Of as-of joins `make test` runs every fourth case as Spark writes it, and of windows none, which are
-joins by equality; `make soak` runs all cases, once with each strategy. Cases in the syntax that
-Plait adds, which stock Spark refuses, run always.
+`make test` runs all cases with Plait's node wherever it can run, and at its end says how many joins
+it ran, and why the others were Spark's; `make soak` runs them once more, with the strategy of its
+own choice. A case is run as Spark writes it, and in the syntax that Plait adds, where it has both.
 
 Cases of streams are run by `run_stream_cases.py`, step by step.
 """
@@ -18,7 +18,7 @@ import importlib.util
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -52,8 +52,7 @@ STRATEGIES: Mapping[str, Mapping[str, str | int | bool]] = {
 }
 
 # What of the syntax that Plait adds there is.
-WINDOWS = ("window", "window_tvf", "window_tvf_session")
-FAMILIES = ("asof", "temporal", *WINDOWS)
+FAMILIES = ("asof", "temporal", "window", "window_tvf", "window_tvf_session")
 
 STREAM_FAMILIES = ("interval", "interval_stream", "window_stream", "asof_stream", "temporal_stream")
 
@@ -110,9 +109,8 @@ def joins(strategy: str) -> Counter[Join]:
 def cases(runner: ModuleType, file: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Give the cases of a file, each with the field that has its query."""
     found = [case for _, case in runner.load(str(file.parent), [file.name], None)]
-    for case in found[:: 4 if "asof" in file.stem and not SOAKING else 1]:
-        is_left_out = case.get("streaming_only") or (case.get("family") in WINDOWS and not SOAKING)
-        if case.get("query_spark") and not is_left_out:
+    for case in found:
+        if case.get("query_spark") and not case.get("streaming_only"):
             yield case, "query_spark"
     for case in found:
         if case.get("query_ext") and case.get("family") in FAMILIES:
@@ -183,9 +181,14 @@ def test_the_cases_of_other_systems_give_their_rows(
 
 
 def test_every_join_by_equality_runs_on_our_node_and_the_rest_has_its_reason(
-    strategy: str, joins: Counter[Join]
+    strategy: str, joins: Counter[Join], say: Callable[[str], None]
 ) -> None:
-    print(f"joins of other systems' cases, {strategy}: {dict(joins.most_common())}")
+    ours = sum(joins[node, None] for node in NODES)
+    rest = [f"{n} {node}, {why}" for (node, why), n in joins.most_common() if node not in NODES]
+    say(
+        f"joins of other systems' cases, strategy {strategy}: {ours} of {joins.total()} on our "
+        f"nodes; Spark's: {'; '.join(rest)}"
+    )
     if strategy != "always" or not joins:
         pytest.skip("the count is of a pass over all cases with strategy=always")
     assert {join for join in joins if join[0] not in NODES} <= LEFT_TO_SPARK, joins

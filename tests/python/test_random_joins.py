@@ -5,13 +5,15 @@ A query joins 50 pairs of small tables at once: the column `pair` is part of the
 all pairs share one order, so the frontier that prunes one pair is mostly moved by the others' rows.
 
     200 conditions x types x orders x shapes of the key x strategies x numbers of partitions
+        x memory, that is enough or little, so that inputs and rows held go to disk
     a pair of tables     up to 50 rows a side, of 3 keys; NULL, NaN, -0.0, ties, rows twice
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from math import nan
 from random import Random
 from typing import TYPE_CHECKING
@@ -21,7 +23,18 @@ import pyarrow as pa
 import pytest
 from tests.python.cases import cases
 from tests.python.queries import NODES, settings
-from tests.python.random_conditions import COLUMNS, DAY, HOUR, Condition, Row, random_condition
+from tests.python.random_conditions import (
+    BAND,
+    COLUMNS,
+    DAY,
+    EITHER,
+    END,
+    HOUR,
+    MIXED,
+    Condition,
+    Row,
+    random_condition,
+)
 
 import plait
 
@@ -31,11 +44,12 @@ if TYPE_CHECKING:
 SEEDS = range(cases(200, soak=5_000))
 PAIRS = 50
 EXISTENCE = "EXISTS OR"
+FULL = "FULL JOIN"
 TYPES = [
     "JOIN",
     "LEFT JOIN",
     "RIGHT JOIN",
-    "FULL JOIN",
+    FULL,
     "LEFT SEMI JOIN",
     "LEFT ANTI JOIN",
     EXISTENCE,
@@ -49,8 +63,8 @@ KEYS = {
     "WHEN 1 THEN double('NaN') ELSE {0}.k + 0.5D END",
     "an array": "IF({0}.k IS NULL, NULL, array({0}.k, 7))",
 }
-ALONE_LEFT = ("LEFT JOIN", "FULL JOIN", "LEFT ANTI JOIN")
-ALONE_RIGHT = ("RIGHT JOIN", "FULL JOIN")
+ALONE_LEFT = ("LEFT JOIN", FULL, "LEFT ANTI JOIN")
+ALONE_RIGHT = ("RIGHT JOIN", FULL)
 OF_LEFT = ("LEFT SEMI JOIN", "LEFT ANTI JOIN", EXISTENCE)
 SIZES = [0, 1, 2, 4, 4, 8, 8, 16, 50]
 NOON = 1_711_886_400_000_000  # 2024-03-31 12:00 UTC
@@ -65,10 +79,27 @@ ARROW_TYPES = {
     "interval": pa.duration("us"),
 }
 
+# What a task has where memory is little: some pages of 64 KiB of each sort and of each side's rows
+# held have to be there. And so many rows are sorted in memory.
+LITTLE = 640 * 1024
+FEW_ROWS = 20
+SPILL_AFTER = "spark.shuffle.spill.numElementsForceSpillThreshold"
+
+# Spark's own join, as quick as it is for tables of this size.
+OF_SPARK = {
+    "spark.plait.enabled": False,
+    "spark.sql.shuffle.partitions": 1,
+    "spark.sql.adaptive.enabled": False,
+    "spark.sql.codegen.wholeStage": False,
+}
+
 Table = list[Row]
 
 # The joins that have run in Spark: on our node, or why not.
 WHY: Counter[str] = Counter()
+# Of those in little memory what may go to disk, and whether it did: a join by its keys alone sorts
+# nothing, so that it can only be rows that it holds.
+SPILLED: Counter[tuple[str, bool]] = Counter()
 
 
 class RandomJoin:
@@ -95,6 +126,8 @@ class RandomJoin:
         self.strategy = "auto" if self.is_broadcast else "always"
         if not (self.is_plain or self.is_keyless):
             self.strategy = rng.choice(["auto", "always"])
+        self.is_short_of_memory = seed % 11 % 4 == 1
+        self.times = 200 if self.is_short_of_memory else 1
         self.left: Table = []
         self.right: Table = []
         for pair in range(PAIRS):
@@ -158,7 +191,7 @@ class RandomJoin:
             left_rows = alone if self.type in ALONE_LEFT else [self.left[i] for i in matched[0]]
             if self.type == EXISTENCE:
                 left_rows += [row for row in alone if (row["id"] or 0) % 3 == 0]
-            return Counter((row["id"], payload(row)) for row in left_rows)
+            return Counter((row["id"], self.payload(row)) for row in left_rows)
         rows: list[tuple[Row | None, Row | None]] = [
             (self.left[i], self.right[j]) for i, j in pairs
         ]
@@ -170,8 +203,8 @@ class RandomJoin:
             (
                 left and left["id"],
                 right and right["id"],
-                left and payload(left),
-                right and payload(right),
+                left and self.payload(left),
+                right and self.payload(right),
             )
             for left, right in rows
         )
@@ -181,21 +214,49 @@ class RandomJoin:
         whys = {side.why_not for side in plait.explain(df) if not side.node.startswith(NODES)}
         WHY.update(map(str, whys))
         # Of an EXISTS that computes with both sides, Spark makes a join by a table of values.
-        is_keyless = self.is_keyless or self.type == EXISTENCE
+        is_existence = self.type == EXISTENCE
+        is_auto = self.strategy == "auto"
+        # The pairs and keys of a join without an equality lie between two ends each.
+        shapes = {BAND} if self.is_keyless else set(self.condition.shapes)
         true_of_it = {
-            "NO_COMPARISON": self.type == EXISTENCE,
-            "ONE_SIDED_REACH": is_keyless or self.is_broadcast,
-            "NO_INTERVAL": is_keyless or self.is_broadcast,
+            "NO_COMPARISON": is_existence,
             "FEW_PARTNERS": self.is_broadcast,
-            "FEW_PAIRS": is_keyless and self.strategy == "auto",
-            "KEPT_IN_ONE_TASK": is_keyless,
-            "NOTHING_PRUNED": is_keyless or self.strategy == "auto",
+            # Other types look the rows of the side that is collected up.
+            "FEW_PAIRS": is_auto and (is_existence or (self.is_keyless and self.type == FULL)),
+            "KEPT_IN_ONE_TASK": is_existence and not is_auto,
+            "ONE_SIDED_REACH": self.is_broadcast and shapes <= {END, MIXED, EITHER},
+            "NO_INTERVAL": self.is_broadcast and shapes <= {MIXED, EITHER},
+            "NOTHING_PRUNED": is_auto and shapes <= {MIXED, EITHER},
         }
         return all(true_of_it.get(str(why), False) for why in whys)
 
     def register(self, spark: SparkSession) -> None:
         for name, table in (("lefts", self.left), ("rights", self.right)):
-            spark.createDataFrame(arrow(table)).createOrReplaceTempView(name)
+            spark.createDataFrame(self.arrow(table)).createOrReplaceTempView(name)
+
+    def payload(self, row: Row) -> str:
+        """A text that says whose row it is, of a length that differs from row to row."""
+        return str(row["id"]) * int((row["id"] or 0) % 5) * self.times
+
+    def arrow(self, table: Table) -> pa.Table:
+        def values(name: str, kind: str) -> pa.Array:
+            if kind == "double":
+                return pa.array([row[name] for row in table], pa.float64())
+            if kind == "decimal":
+                numbers = pa.array([row[name] for row in table], pa.float64())
+                return numbers.cast(pa.decimal128(9, 2) if name == "m" else pa.decimal128(12, 1))
+            integers = pa.array([row[name] for row in table], pa.int64())
+            of_type = ARROW_TYPES.get(name, ARROW_TYPES.get(kind, pa.int64()))
+            return (
+                integers.cast(pa.int32()).cast(of_type)
+                if kind == "date"
+                else integers.cast(of_type)
+            )
+
+        columns = {name: values(name, "int") for name in ("id", "pair", "k")}
+        columns |= {name: values(name, kind) for kind, names in COLUMNS.items() for name in names}
+        columns["payload"] = pa.array([self.payload(row) for row in table], pa.string())
+        return pa.table(columns)
 
 
 def random_rows(rng: Random, pair: int, spread: int, nulls: float) -> Iterator[Row]:
@@ -226,26 +287,31 @@ def order_value(rng: Random, kind: str, steps: int) -> float:
     return steps * STEPS[kind] or rng.choice([0.0, -0.0])
 
 
-def payload(row: Row) -> str:
-    """A text that says whose row it is, of a length that differs from row to row."""
-    return str(row["id"]) * int((row["id"] or 0) % 5)
+@contextmanager
+def little_memory(spark: SparkSession, *, is_keyless: bool) -> Iterator[None]:
+    """Let sorts have few rows in memory, and tasks little of it.
 
-
-def arrow(table: Table) -> pa.Table:
-    def values(name: str, kind: str) -> pa.Array:
-        if kind == "double":
-            return pa.array([row[name] for row in table], pa.float64())
-        if kind == "decimal":
-            numbers = pa.array([row[name] for row in table], pa.float64())
-            return numbers.cast(pa.decimal128(9, 2) if name == "m" else pa.decimal128(12, 1))
-        integers = pa.array([row[name] for row in table], pa.int64())
-        of_type = ARROW_TYPES.get(name, ARROW_TYPES.get(kind, pa.int64()))
-        return integers.cast(pa.int32()).cast(of_type) if kind == "date" else integers.cast(of_type)
-
-    columns = {name: values(name, "int") for name in ("id", "pair", "k")}
-    columns |= {name: values(name, kind) for kind, names in COLUMNS.items() for name in names}
-    columns["payload"] = pa.array([payload(row) for row in table], pa.string())
-    return pa.table(columns)
+    Spark shares its memory evenly among the tasks that have some: for a while there are many. Where
+    ranges are cut, operators of Spark's own run in the tasks, which cannot do with so little.
+    """
+    context = spark.sparkContext._jsc.sc()
+    # The methods of SparkEnv cannot be listed, as one of them has a class that Spark does not ship.
+    env = spark._jvm.java.lang.Class.forName("org.apache.spark.SparkEnv")
+    field = env.getDeclaredField("_memoryManager")
+    field.setAccessible(True)
+    conf, memory = context.conf(), field.get(context.env())
+    mode = memory.tungstenMemoryMode()
+    shared = 0 if is_keyless else memory.maxOnHeapStorageMemory() - memory.storageMemoryUsed()
+    tasks = range(-shared // LITTLE, 0)
+    conf.set(SPILL_AFTER, str(FEW_ROWS))
+    try:
+        for task in tasks:
+            assert memory.acquireExecutionMemory(1, task, mode) == 1
+        yield
+    finally:
+        for task in tasks:
+            memory.releaseAllExecutionMemoryForTask(task)
+        conf.remove(SPILL_AFTER)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -263,23 +329,40 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         "spark.sql.autoBroadcastJoinThreshold": "100MB" if join.is_broadcast else -1,
     }
     with settings(spark, keys):
-        df = spark.sql(join.spark_sql)
-        assert Counter(map(tuple, df.collect())) == expected, join.spark_sql
-        if seed % 5 == 0:
-            with settings(spark, {"spark.plait.enabled": False}):
-                own = spark.sql(join.spark_sql).collect()
-            assert Counter(map(tuple, own)) == expected, join.spark_sql
+        memory = little_memory(spark, is_keyless=join.is_keyless)
+        with memory if join.is_short_of_memory else nullcontext():
+            df = spark.sql(join.spark_sql)
+            assert Counter(map(tuple, df.collect())) == expected, join.spark_sql
         # Spark may make two joins of an EXISTS.
-        is_ours = {side.node for side in plait.explain(df)} <= set(NODES)
+        nodes = {side.node for side in plait.explain(df)}
+        is_ours = nodes <= set(NODES)
         WHY["on our node"] += is_ours
+        assert nodes, f"there is no join: {join.spark_sql}"
         assert is_ours or join.is_left_to_spark(df), f"{plait.explain(df)}\n{join.spark_sql}"
+    if join.is_short_of_memory:
+        # A join with a collected side has no such metric.
+        bytes_spilled = [each.metrics.get("spillSize") for each in plait.counters(df)]
+        if any(spilled is not None for spilled in bytes_spilled):
+            what = "rows held" if join.is_plain else "inputs"
+            SPILLED[what, any(bytes_spilled)] += 1
+    with settings(spark, keys | OF_SPARK):
+        own = spark.sql(join.spark_sql).collect()
+    assert Counter(map(tuple, own)) == expected, join.spark_sql
 
 
-def test_nine_in_ten_of_them_run_on_our_node() -> None:
-    print(f"random joins: {dict(WHY)}")
+def test_nine_in_ten_of_them_run_on_our_node(say: Callable[[str], None]) -> None:
+    say(f"random joins: {dict(WHY)}; in little memory: {dict(SPILLED)}")
     if WHY.total() < 100:
         pytest.skip("too few of them have run to say so")
     assert WHY["on our node"] >= 0.9 * WHY.total(), WHY
+
+
+@pytest.mark.parametrize("what", ["inputs", "rows held"])
+def test_in_little_memory_they_go_to_disk(what: str) -> None:
+    if WHY.total() < 100:
+        pytest.skip("too few of them have run to say so")
+    assert SPILLED[what, True] >= len(SEEDS) // 40, SPILLED
+    assert SPILLED[what, False] <= 0.05 * SPILLED[what, True], SPILLED
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -288,6 +371,6 @@ def test_duckdb_gives_the_rows_of_the_definition(seed: int) -> None:
     with duckdb.connect() as database:
         for name, table in (("lefts", join.left), ("rights", join.right)):
             # In UTC, a timestamp with a zone is one without; DuckDB's own zones need an extension.
-            database.register(name, arrow(table))
+            database.register(name, join.arrow(table))
         found = Counter(database.execute(join.duckdb_sql).fetchall())
     assert found == join.expected(), join.duckdb_sql
