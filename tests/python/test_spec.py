@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.spec.runner import STRATEGIES, parse, run
+from tests.spec.runner import STRATEGIES, parse, run, runs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 FILES = sorted((Path(__file__).parents[1] / "spec").glob("*.test"))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+CASES = [
+    pytest.param(file, strategy, id=f"{file.stem}-{strategy}")
+    for file in FILES
+    for strategy in STRATEGIES
+    if runs(parse(file.read_text()), strategy)
+]
+
+
+@pytest.mark.parametrize(("file", "strategy"), CASES)
 def test_spec(spark: SparkSession, file: Path, strategy: str) -> None:
     run(spark.newSession(), parse(file.read_text()), strategy)

@@ -26,7 +26,9 @@ A file is a list of records with empty lines between them; lines that begin with
    SQL is not stock Spark's. Neither runs without Plait.
 6. `statement error`: the SQL up to `----` ends with an error in which the regular expression up to
    the empty line is found.
-7. The records of a file run in sequence in a session of their own, so SET ends with the file. The
+7. By Spark's shuffled hash join those queries run that join `r` by an equality, as `HASHED` finds
+   them: a hint asks for it, and their plan must have it.
+8. The records of a file run in sequence in a session of their own, so SET ends with the file. The
    whole file runs once for each of `STRATEGIES`, and the rows must be the same.
 """
 
@@ -68,7 +70,10 @@ STRATEGIES: Mapping[str, Mapping[str, str]] = {
     "plait, broadcast": FIVE | BROADCASTING | INTERPRETED,
     "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE | BROADCASTING | INTERPRETED,
     "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,
+    "spark's hash join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,
 }
+# It hashes no key of which two that are equal may differ in their bytes.
+HASHED = re.compile(r"SELECT( [^(]* JOIN r ON .* (?:=|<=>) (?!.*COLLATE).*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,17 @@ def run(session: SparkSession, records: list[Statement | Query], strategy: str) 
             continue
         if isinstance(record, Statement):
             _execute(session, record, strategy)
-        else:
+        elif not strategy.endswith("hash join"):
             _check(session.sql(record.sql), record, strategy)
+        elif hashed := HASHED.fullmatch(record.sql):
+            sql = f"SELECT /*+ SHUFFLE_HASH(r) */{hashed[1]}"
+            _check(session.sql(sql), record, strategy)
+
+
+def runs(records: list[Statement | Query], strategy: str) -> bool:
+    """Say whether a strategy has a query to run."""
+    queries = [record for record in records if isinstance(record, Query)]
+    return not strategy.endswith("hash join") or any(HASHED.fullmatch(q.sql) for q in queries)
 
 
 def _execute(session: SparkSession, statement: Statement, strategy: str) -> None:
@@ -189,6 +203,7 @@ def _check(df: DataFrame, query: Query, strategy: str) -> None:
         assert not any(node in plan for node in NODES), where
         merges = query.planned == NODES[0] and "merge" in strategy
         assert ("SortMergeJoin" in plan) >= merges, where
+        assert ("ShuffledHashJoin" in plan) >= strategy.endswith("hash join"), where
     elif query.planned == "":
         assert not any(node in plan for node in NODES), where
     elif query.planned == expected:
