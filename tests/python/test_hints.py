@@ -194,6 +194,7 @@ def text_of(df: DataFrame) -> str:
         (("NO_SYMMETRIC_HASH", "z"), r"NO_SYMMETRIC_HASH names z, but the relations .* are x"),
         (("RANGE_JOIN", "z", 10), r"RANGE_JOIN names z, but the relations .* are x"),
         (("RANGE_JOIN",), r"RANGE_JOIN takes a relation and the size of a bin"),
+        (("RANGE_JOIN", "x", "wide"), r"RANGE_JOIN takes a relation and the size of a bin"),
     ],
 )
 def test_a_wrong_hint_is_told_what_there_is(

@@ -109,6 +109,25 @@ def test_few_rows_are_sorted_unless_all_are_to_go_by_bucket(spark: SparkSession)
         assert in_buckets(spark, INNER) > 0
 
 
+EITHER = "(r.t BETWEEN l.t - 9 AND l.t + 900 OR r.t BETWEEN l.t + 2000 AND l.t + 6000)"
+
+
+@pytest.mark.parametrize("join_type", ALL)
+def test_rows_whose_reach_would_be_solved_are_compared_with_the_few_of_their_key(
+    spark: SparkSession, join_type: str
+) -> None:
+    make_tables(spark, keys=ROWS, right_rows=1000)
+    query = ALL[join_type].replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", EITHER)
+    assert "as solved for each row" in str(plait.explain(spark.sql(query)))
+    assert in_buckets(spark, query) > ROWS
+
+
+def test_a_reach_is_solved_where_many_rows_have_one_key(spark: SparkSession) -> None:
+    make_tables(spark, keys=20, right_rows=3000)
+    query = INNER.replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", EITHER)
+    assert in_buckets(spark, query) == 0
+
+
 def test_never_is_never(spark: SparkSession) -> None:
     make_tables(spark, keys=ROWS)
     with settings(spark, {"spark.plait.join.radix": "never"}):

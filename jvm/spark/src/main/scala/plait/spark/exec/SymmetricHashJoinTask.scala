@@ -15,6 +15,7 @@ import org.apache.spark.util.CollectionAccumulator
 import plait.join._
 import plait.spark.RadixJoinChoice
 import plait.spark.side._
+import plait.spark.translate.SolvedReachValue
 import plait.{BySide, Side}
 
 /** What one task of a join does: builds readers, buffers and core, and counts when it ends.
@@ -24,7 +25,9 @@ import plait.{BySide, Side}
   * else                                                                            by rank: JoinCore
   * }}}
   *
-  * How many rows a key has is guessed from a sample, once both sides are read.
+  * How many rows a key has is guessed from a sample, once both sides are read. Where a reach is solved for each row, that
+  * takes longer than to compare the row with some tens of others: by bucket it is not solved, and a row is compared with
+  * all of its key.
   *
   * @param radix
   *   whether joins are made bucket by bucket
@@ -110,12 +113,23 @@ final class SymmetricHashJoinTask(
       right <- sorts.right.inMemory
       dealt = BySide(left, right).map(_.count.toLong)
       rows = dealt.left + dealt.right
-      if radix == RadixJoinChoice.Always || rows >= SymmetricHashJoinTask.EnoughRows
+      if radix == RadixJoinChoice.Always || isSolved || rows >= SymmetricHashJoinTask.EnoughRows
       sources = toDeal(BySide(left, right))
       if radix == RadixJoinChoice.Always ||
-        RowsToDeal.pairs(sources.left, sources.right) <= SymmetricHashJoinTask.FewPairs * rows
+        RowsToDeal.pairs(sources.left, sources.right) <= fewPairs * rows
       if hasRoom(sorts, rows * RowsToDeal.BytesPerRow, run)
     } yield joinByBucket(sources, sorts, run)
+
+  private def isSolved: Boolean =
+    Side.both.exists(sides(_).ranks.exists(_.exists(_.isInstanceOf[SolvedReachValue])))
+
+  private def fewPairs: Double =
+    if (isSolved) SymmetricHashJoinTask.FewToSolve else SymmetricHashJoinTask.FewPairs
+
+  /** Rank and reach of the rows that probe. */
+  private def probing(plan: SidePlan): Seq[Expression] =
+    if (isSolved) Seq(plan.ranks.head, Literal(Long.MinValue), Literal(Long.MaxValue))
+    else plan.ranks
 
   /** Room is not made by writing the rows that it is for. */
   private def hasRoom(
@@ -160,13 +174,13 @@ final class SymmetricHashJoinTask(
     metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
     val core =
       new RadixJoin(dealt, built, roles, rankless(built), new RadixJoinPairs.Fetch(rows))
-    val (builtPlan, probing) = (sides(built), sides(built.other))
+    val (builtPlan, probingPlan) = (sides(built), sides(built.other))
     val pairs = new RadixJoinPairs(
       core,
       rows,
       dead,
       keyForm(built),
-      SideReader.create(keyForm(built.other), probing.ranks, probing.output),
+      SideReader.create(keyForm(built.other), probing(probingPlan), probingPlan.output),
       SideReader.create(keyForm(built), Seq.fill(3)(Literal(0L)), builtPlan.output),
       roles,
       sides.map(_.output.size),
@@ -228,6 +242,9 @@ object SymmetricHashJoinTask {
 
   /** So many pairs of equal keys to a row are compared in the time that sorting takes. */
   private val FewPairs = 8.0
+
+  /** And in the time in which the reach of the simplest condition is solved. */
+  private val FewToSolve = 64.0
 
   /** What a join of a task has, whichever way it goes. */
   final private class Run(val context: TaskContext) {

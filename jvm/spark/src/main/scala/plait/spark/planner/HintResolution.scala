@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{AnsiIntervalType, CalendarIntervalType, NumericType}
 
 import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
 import plait.spark.{PlaitConf, Spelling}
@@ -112,10 +113,15 @@ object HintResolution extends Rule[LogicalPlan] {
       )
   }
 
+  /** A number or an interval. */
   private def isBin(parameter: Any): Boolean = parameter match {
-    case literal: Literal => literal.value != null
-    case _: Expression => false
-    case _ => true
+    case literal: Literal =>
+      literal.value != null && (literal.dataType match {
+        case _: NumericType | _: AnsiIntervalType | CalendarIntervalType => true
+        case _ => false
+      })
+    case _: Number | _: java.time.Duration | _: java.time.Period => true
+    case _ => false
   }
 
   /** Spark only warns of hints that it does not know; without one of these other rows would come. */

@@ -141,7 +141,8 @@ object JoinMode extends JoinSelectionHelper {
         Either.cond(
           partners >= EnoughPartners,
           Collected(side, Some(BigInt(math.ceil(partners).toLong))),
-          WhyNot.FewPartners(side, math.ceil(partners).toLong)
+          if (join.residual.isEmpty) WhyNot.NoComparison()
+          else WhyNot.FewPartners(side, math.ceil(partners).toLong)
         )
       }
 
