@@ -4,12 +4,12 @@ package plait.spark.planner
 import java.util.Locale
 import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{AnsiIntervalType, CalendarIntervalType, NumericType}
+import org.apache.spark.sql.types.{DayTimeIntervalType, NumericType, YearMonthIntervalType}
 
 import plait.spark.plan.{PlaitJoinHint, RangeJoinHint}
 import plait.spark.{PlaitConf, Spelling}
@@ -117,7 +117,7 @@ object HintResolution extends Rule[LogicalPlan] {
   private def isBin(parameter: Any): Boolean = parameter match {
     case literal: Literal =>
       literal.value != null && (literal.dataType match {
-        case _: NumericType | _: AnsiIntervalType | CalendarIntervalType => true
+        case _: NumericType | _: DayTimeIntervalType | _: YearMonthIntervalType => true
         case _ => false
       })
     case _: Number | _: java.time.Duration | _: java.time.Period => true

@@ -99,9 +99,8 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     pages.add(fresh)
     page = fresh
     position = 0
-    // A task has some thousand pages at most, which many small ones would use up.
-    val largest = if (pages.size < ManyPages) LargestPage else memory.pageSizeBytes
-    pageSize = math.min(pageSize * 2, math.min(largest, memory.pageSizeBytes))
+    // As large as Spark's own soon: those that its shuffle has left are used again, and a task has some thousand at most.
+    pageSize = math.min(pageSize * 4, memory.pageSizeBytes)
   }
 
   private def widen(): Unit = {
@@ -254,8 +253,6 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
 
 private[spark] object RankedRows {
   private val SmallestPage = 64L * 1024
-  private val LargestPage = 4L * 1024 * 1024
-  private val ManyPages = 512
   private val LengthBytes = 8
   private val FirstPairs = 4096L
 
