@@ -142,7 +142,9 @@ def test_what_is_solved_is_pruned_wherever_the_rows_are_known_to_lie(
     keys = "true" if hint else "l.k = r.k"
     near = "datediff(r.t, l.t) BETWEEN 0 AND 6"
     query = f"SELECT {hint} l.t, r.t FROM {left} JOIN {right} ON {keys} AND {near}"
-    with settings(spark, {"spark.plait.join.footers": 32 if known == "by footers" else 0}):
+    # By bucket nothing is solved: so few rows are compared with all of their key.
+    read = {"spark.plait.join.footers": 32 if known == "by footers" else 0}
+    with settings(spark, read | {"spark.plait.join.radix": "never"}):
         df = spark.sql(query)
         assert answer(df) == rows_of_spark(spark, query)
     if hint:
