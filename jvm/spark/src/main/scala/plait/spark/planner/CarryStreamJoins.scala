@@ -55,6 +55,14 @@ object StreamJoins {
     case _ => None
   }
 
+  /** The type of the join of streams of ours that a node is, hidden or not; None if it is none. */
+  def typeOf(plan: LogicalPlan): Option[JoinType] = plan match {
+    case carrier: StreamJoinCarrier => Some(carrier.joinType)
+    case carrier: StreamAsOfCarrier => Some(carrier.joinType)
+    case join: Join if isTaken(join) => Some(join.joinType)
+    case _ => None
+  }
+
   def isOfStreams(join: Join): Boolean = join.left.isStreaming && join.right.isStreaming
 
   /** With this said of who is to run it, whatever was said before. */

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{LocalTableScanExec, SparkPlan, SparkStrategy}
 
-import plait.spark.plan._
+import plait.spark.plan.IdleStream
 
 /** Keeps the sources of joins of streams that have nothing for a micro-batch from the optimizer. */
 object KeepIdleStreams extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.isStreaming || !plan.exists(isOfStreams)) plan
+    if (!plan.isStreaming || !plan.exists(StreamJoins.typeOf(_).isDefined)) plan
     else
       plan.transformUp { case idle @ LocalRelation(_, Nil, true, _) =>
         IdleStream(idle)
       }
-
-  private def isOfStreams(plan: LogicalPlan): Boolean = plan match {
-    case _: StreamJoinCarrier | _: StreamAsOfCarrier => true
-    case join: Join => StreamJoins.isTaken(join)
-    case _ => false
-  }
 }
 
 /** Plans them as Spark plans a relation without rows. */

@@ -42,7 +42,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
   override def apply(plan: LogicalPlan): Unit = plan match {
     // What stands for an expression until the optimizer begins is no expression that is known.
     case write: WriteToStream =>
-      if (write.inputQuery.exists(isOurs)) settingsAreKnown()
+      if (write.inputQuery.exists(StreamJoins.typeOf(_).isDefined)) settingsAreKnown()
       write.inputQuery.foreach(checkMode(_, write.outputMode))
       TimeOfBatch.check(write.inputQuery)
       checkBounded(write.inputQuery)
@@ -56,12 +56,6 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
       // What is said of an INNER join in WHERE is said of it in ON.
       checkAll(PushDownPredicates(known))
     case _ => ()
-  }
-
-  private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case _: StreamJoinCarrier | _: StreamAsOfCarrier => true
-    case join: Join => StreamJoins.isTaken(join)
-    case _ => false
   }
 
   /** Else one that is no such value would be told of when the first rows come. */
@@ -79,7 +73,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   private def checkMode(plan: LogicalPlan, mode: OutputMode): Unit =
     if (mode == OutputMode.Update())
-      for (joinType <- typeOf(plan) if givesAlone(joinType))
+      for (joinType <- StreamJoins.typeOf(plan) if givesAlone(joinType))
         throw ClauseError(
           s"A ${joinType.sql} join of streams cannot run in output mode update, because a row that came out without a " +
             "match could not be taken back. Use output mode append.",
@@ -88,13 +82,6 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
 
   private def givesAlone(joinType: JoinType): Boolean =
     JoinOutput.roles(joinType).exists(roles => Side.both.exists(roles(_).leaves eq Leaving.Aloud))
-
-  private def typeOf(plan: LogicalPlan): Option[JoinType] = plan match {
-    case carrier: StreamJoinCarrier => Some(carrier.joinType)
-    case carrier: StreamAsOfCarrier => Some(carrier.joinType)
-    case join: Join if StreamJoins.isTaken(join) => Some(join.joinType)
-    case _ => None
-  }
 
   /** @param above
     *   what waits for event time to go on, above this plan
