@@ -66,9 +66,12 @@ final private[stream] class AsOfRows {
 
   /** Those that are to be stored. */
   def byHash[R >: Null <: AnyRef](store: RowStore[R])(isKept: Int => Boolean): NewRows[R] =
-    give =>
-      for (i <- SortByHash.order(hashes, count) if isKept(i))
-        give(hashes(i), ranks(i), ends(i), Mark.Unset, store.get(handles(i)))
+    new NewRows[R] {
+      def size: Int = (0 until count).count(isKept)
+      def foreachByHash(give: (Int, Long, Long, Mark, R) => Unit): Unit =
+        for (i <- SortByHash.order(hashes, count) if isKept(i))
+          give(hashes(i), ranks(i), ends(i), Mark.Unset, store.get(handles(i)))
+    }
 
   /** How many rows the key has that has the most. */
   def largestKey(keyOf: Int => KeyGroup): Int = {

@@ -29,8 +29,8 @@ trait ChunkStore[R >: Null <: AnyRef] {
   def saveBits(segment: Long, number: Int, bits: Array[Long]): Unit
   def removeBits(segment: Long, number: Int): Unit
 
-  /** What the chunks to come are built with. There is one. */
-  def builder: ChunkBuilder[R]
+  /** What chunks are built with, one after the other. */
+  def newBuilder(): ChunkBuilder[R]
 }
 
 /** What is known of a side's store as a whole.

@@ -173,6 +173,10 @@ final private[stream] class LeavingRows[R >: Null <: AnyRef](
 
   private def closeChunk(): Unit = {
     val segment = segments.all(atSegment)
+    if (takes eq Taking.Dead) {
+      segment.cleaned += segment.live(atChunk) - keptRows
+      segment.readInVain += keptRows
+    }
     if (keptRows == 0) segments.removeChunk(segment, atChunk)
     else if (keptRows <= segment.rows(atChunk) / 2)
       segments.rewriteChunk(segment, atChunk, reading, readingBits) { i =>

@@ -3,8 +3,8 @@ package plait.stream
 
 /** What is known of a segment's chunks without reading them.
   *
-  * A *segment* is the rows of one side that one batch stored, or that a merge put together: by the hash
-  * of their key, cut into chunks.
+  * A *segment* is the rows of one side and one band ([[Bands]]) that one batch stored, or that were put together
+  * later: by the hash of their key, cut into chunks.
   *
   * {{{
   * segment 7    chunk   hashes         rows  live   ranks        ends         bytes
@@ -39,6 +39,16 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
   /** Whether it differs from what is stored of it. */
   var isChanged: Boolean = false
 
+  /** Of the chunks that cleaning has read in this batch: rows that have left, and rows that have not. */
+  var cleaned: Int = 0
+  var readInVain: Int = 0
+
+  /** When the first and the last of its live rows leave. */
+  def firstEnd: Long = liveChunks.map(minEnd(_)).minOption.getOrElse(Long.MaxValue)
+  def lastEnd: Long = liveChunks.map(maxEnd(_)).maxOption.getOrElse(Long.MaxValue)
+
+  private def liveChunks = (0 until chunks).iterator.filter(live(_) > 0)
+
   def liveRows: Long = {
     var sum = 0L
     var i = 0
@@ -51,7 +61,7 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
   }
 
   /** Of the chunks that are stored. */
-  def storedBytes: Long = (0 until chunks).iterator.filter(live(_) > 0).map(bytes(_).toLong).sum
+  def storedBytes: Long = liveChunks.map(bytes(_).toLong).sum
 
   /** The first chunk that may hold a hash of at least `hash`, or `chunks`. */
   def firstChunkFor(hash: Int): Int = {

@@ -3,13 +3,17 @@ package plait.stream
 
 import scala.collection.mutable.ArrayBuffer
 
-/** Writes rows that come by the hash of their key as one segment, chunk by chunk. */
+/** Writes rows that come by the hash of their key as one segment, chunk by chunk.
+  *
+  * @param builder
+  *   no other segment is written with it at the same time
+  */
 final private[stream] class SegmentWriter[R >: Null <: AnyRef](
     store: ChunkStore[R],
+    builder: ChunkBuilder[R],
     id: Long,
     born: Long
 ) {
-  private val builder = store.builder
   private val summaries = new ArrayBuffer[ChunkSummary]
   private val bits = new ChunkBits
 
@@ -25,14 +29,12 @@ final private[stream] class SegmentWriter[R >: Null <: AnyRef](
     builder.put(id, summaries.size - 1)
   }
 
-  /** The segment, if any row was added. It is not saved yet. */
-  def finish(): Option[Segment] = {
+  /** The segment of the rows added, one at least. It is not saved yet. */
+  def finish(): Segment = {
     if (builder.summary.rows > 0) cut()
-    Option.when(summaries.nonEmpty) {
-      val segment = new Segment(id, summaries.size, born)
-      for (i <- summaries.indices) segment.describe(i, summaries(i))
-      segment
-    }
+    val segment = new Segment(id, summaries.size, born)
+    for (i <- summaries.indices) segment.describe(i, summaries(i))
+    segment
   }
 }
 

@@ -14,7 +14,7 @@ import scala.collection.mutable
   * replace(place)         the row gets another end, and is among those to be appended
   * append(rows)           a new segment; nothing is read
   * takeDead(frontier)     reads the chunks of which some rows die, and no others
-  * merge()                four small segments become one
+  * layOut()               four small segments become one; one of which little leaves at a time becomes several
   * save()                 what has changed
   * }}}
   *
@@ -27,12 +27,15 @@ import scala.collection.mutable
   *
   * @param tooOld
   *   called before rows leave because of their age; it may throw
+  * @param few
+  *   fewer rows than these lie together, whenever they leave
   */
 final class StoredRows[R >: Null <: AnyRef](
     store: ChunkStore[R],
     marks: MarkMeans,
     lifetime: Lifetime = Lifetime.Endless,
-    tooOld: () => Unit = () => ()
+    tooOld: () => Unit = () => (),
+    few: Int = StoredRows.Few
 ) {
   private val segments = new StoredSegments(store, marks, lifetime)
   private val leaving = new LeavingRows(segments, tooOld)
@@ -49,6 +52,10 @@ final class StoredRows[R >: Null <: AnyRef](
 
   /** Rows whose reach ends below it have left. */
   def frontier: Long = segments.frontier
+
+  /** This batch moves the frontier so far: what is written is laid out by it. */
+  def expect(frontier: Long): Unit =
+    segments.bands = Bands.between(segments.frontier, frontier)
 
   /** How many rows were stored since the batch began, of those that were not there before. */
   def addedRows: Long = segments.addedRows - replaced
@@ -91,9 +98,8 @@ final class StoredRows[R >: Null <: AnyRef](
       else if (wanted.hash(from) > segment.lastHash(c))
         c = math.max(c + 1, segment.firstChunkFor(wanted.hash(from)))
       else {
-        val meets =
-          segment.maxRank(c) >= wanted.leastRank && segment.minRank(c) <= wanted.greatestRank
-        if (meets && segment.live(c) > 0) restoreChunk(s, c, wanted, from, to)
+        if (segment.live(c) > 0 && wanted.meets(segment, c, from))
+          restoreChunk(s, c, wanted, from, to)
         c += 1
       }
     }
@@ -183,7 +189,8 @@ final class StoredRows[R >: Null <: AnyRef](
     */
   def append(rows: NewRows[R], born: Long = lifetime.now): Unit = {
     saveMarks()
-    segments.append(born)(writer => rows.foreachByHash(writer.add))
+    val bands = if (rows.size < few) Bands.Unknown else segments.bands
+    segments.append(born, bands)(writer => rows.foreachByHash(writer.add))
   }
 
   private def saveMarks(): Unit = {
@@ -229,14 +236,42 @@ final class StoredRows[R >: Null <: AnyRef](
   /** Drops all rows that are too old. */
   def dropExpired(): Unit = leaving.dropExpired()
 
-  /** Puts small segments together. */
-  def merge(): Unit = new SegmentMerge(segments).run()
+  /** Puts small segments together, and takes those apart that cleaning would read with every batch.
+    * @param merging
+    *   what for
+    */
+  def layOut(merging: Merging): Unit = {
+    if (segments.bands.areKnown) new SegmentSplit(segments, 2 * few).run()
+    val isMerged = merging match {
+      case Merging.ForProbes => segments.bands.areKnown || frontier == Frontier.Unknown
+      case Merging.Rarely => false
+    }
+    if (isMerged || segmentCount > StoredRows.MostUnmerged) new SegmentMerge(segments).run()
+  }
 
   /** Writes what has changed. */
   def save(): Unit = {
     saveMarks()
     segments.save()
   }
+}
+
+object StoredRows {
+  private val Few = 256
+
+  /** Of segments that no batch has probed, or that would be put together without it being known when their rows leave. */
+  private[stream] val MostUnmerged = 64
+}
+
+/** Whether stored rows should lie in few places. */
+sealed trait Merging
+object Merging {
+
+  /** They are looked up. */
+  case object ForProbes extends Merging
+
+  /** Nobody has looked them up: while one side fills and the other rests, what is stored of it is not read. */
+  case object Rarely extends Merging
 }
 
 /** What the bit of a stored row means. */
@@ -261,6 +296,9 @@ trait RestoredRows[R] {
 
 /** Rows that are to be stored. */
 trait NewRows[R] {
+
+  /** How many, or somewhat more. */
+  def size: Int
 
   /** Gives hash, rank, end, mark and row of each, by hash. */
   def foreachByHash(give: (Int, Long, Long, Mark, R) => Unit): Unit

@@ -12,13 +12,15 @@ import scala.collection.mutable.ArrayBuffer
   *              chunk 2   rows 4, live 0     removed
   * }}}
   *
-  * It finds nothing and drops nothing by itself: see [[StoredRows]], [[LeavingRows]] and [[SegmentMerge]].
+  * It finds nothing and drops nothing by itself: see [[StoredRows]], [[LeavingRows]] [[SegmentMerge]] and
+  * [[SegmentSplit]].
   */
 final private[stream] class StoredSegments[R >: Null <: AnyRef](
     val store: ChunkStore[R],
     marks: MarkMeans,
     val lifetime: Lifetime
 ) {
+  private val builders = new ArrayBuffer[ChunkBuilder[R]]
   private var root = store.root().getOrElse(StoreRoot(0L, Long.MinValue, Nil))
   val all: ArrayBuffer[Segment] = ArrayBuffer.from(root.segments.map(store.segment))
   private var live = all.iterator.map(_.liveRows).sum
@@ -43,6 +45,9 @@ final private[stream] class StoredSegments[R >: Null <: AnyRef](
   /** Rows whose reach ends below it have left. */
   def frontier: Long = root.frontier
 
+  /** How the rows that come or are written anew are laid out. */
+  var bands: Bands = Bands.Unknown
+
   def reached(frontier: Long): Unit = root = root.copy(frontier = frontier)
 
   /** Those of the rows of a chunk that are in no other place and have not left. */
@@ -65,21 +70,30 @@ final private[stream] class StoredSegments[R >: Null <: AnyRef](
     removed(rows)
   }
 
-  /** A segment with a number of its own, which `write` fills; it may have no rows. */
-  def write(born: Long)(write: SegmentWriter[R] => Unit): Option[Segment] = {
-    val writer = new SegmentWriter(store, root.nextSegment, born)
+  /** Segments with numbers of their own, which `write` fills, one a band that has rows. */
+  def write(born: Long, bands: Bands)(write: BandedWriter[R] => Unit): Seq[Segment] = {
+    val writer = new BandedWriter(this, bands, born)
     write(writer)
     val written = writer.finish()
-    for (segment <- written) {
-      all += segment
-      root = root.copy(nextSegment = root.nextSegment + 1)
-    }
+    all ++= written
     written
   }
 
+  /** What writes the next segment, beside those of other bands. */
+  def writer(band: Int, born: Long): SegmentWriter[R] = {
+    val id = root.nextSegment
+    root = root.copy(nextSegment = id + 1)
+    new SegmentWriter(store, builder(band), id, born)
+  }
+
+  private def builder(n: Int): ChunkBuilder[R] = {
+    while (builders.size <= n) builders += store.newBuilder()
+    builders(n)
+  }
+
   /** Rows that are new to the side. */
-  def append(born: Long)(rows: SegmentWriter[R] => Unit): Unit =
-    for (segment <- write(born)(rows)) {
+  def append(born: Long, bands: Bands)(rows: BandedWriter[R] => Unit): Unit =
+    for (segment <- write(born, bands)(rows)) {
       live += segment.liveRows
       added += segment.liveRows
     }
@@ -95,14 +109,14 @@ final private[stream] class StoredSegments[R >: Null <: AnyRef](
   def rewriteChunk(segment: Segment, c: Int, chunk: Chunk[R], bits: Array[Long])(
       isKept: Int => Boolean
   ): Unit = {
-    val builder = store.builder
+    val anew = builder(0)
     val kept = new ChunkBits
     for (i <- 0 until chunk.size if isKept(i)) {
-      if (ChunkBits.isSet(bits, i)) kept.set(builder.summary.rows)
-      builder.add(chunk.hash(i), chunk.rank(i), chunk.end(i), chunk.row(i))
+      if (ChunkBits.isSet(bits, i)) kept.set(anew.summary.rows)
+      anew.add(chunk.hash(i), chunk.rank(i), chunk.end(i), chunk.row(i))
     }
-    segment.describe(c, builder.summary)
-    builder.put(segment.id, c)
+    segment.describe(c, anew.summary)
+    anew.put(segment.id, c)
     if (!kept.isEmpty) store.saveBits(segment.id, c, kept.taken())
     else if (store.bits(segment.id, c) != null) store.removeBits(segment.id, c)
   }

@@ -125,6 +125,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** Stores and drops what has come to that; the rows to be joined are known then. */
   def run(): Unit = {
+    for (side <- Side.both) stored(side).expect(frontiers(side.other))
     expire()
     if ((superseding eq Superseding.ByFirst) && staysUnlessUseless(Side.Right)) waitForFirst()
     keepLeft()
@@ -137,7 +138,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     storeRight()
     dropRight()
     for (side <- Side.both) {
-      stored(side).merge()
+      stored(side).layOut(Merging.ForProbes)
       stored(side).save()
     }
     answered.sort()

@@ -185,7 +185,10 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       arrivals(side).sort()
       if (isOver(side)) core.finish(side) else core.advance(side, before(side))
     }
-    for (side <- Side.both) stored(side).restore(wants(side.other), new Restoring(side))
+    for (side <- Side.both) {
+      stored(side).expect(frontiers(side.other))
+      stored(side).restore(wants(side.other), new Restoring(side))
+    }
     phase = Phase.Adding
   }
 
@@ -280,21 +283,13 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   private def finish(): Unit = {
     for (side <- Side.both) {
-      if (isProbed(side) || stored(side).segmentCount > StreamJoin.MostUnmerged)
-        stored(side).merge()
+      stored(side).layOut(if (isProbed(side)) Merging.ForProbes else Merging.Rarely)
       stored(side).save()
     }
     phase = Phase.Over
   }
 
-  /** While one side fills and the other rests, what is stored of it is not read, and so not merged. */
   private def isProbed(side: Side): Boolean = wants(side.other).size > 0
-}
-
-object StreamJoin {
-
-  /** Of segments that no batch has probed. */
-  private[stream] val MostUnmerged = 64
 }
 
 /** Reads a row, and says what of it the join wants to know. It is also the row's key as a [[KeyTable]]

@@ -190,6 +190,7 @@ final class StreamRowBuffer[R >: Null <: AnyRef](
     state == StreamRowBuffer.Settled || state == StreamRowBuffer.Evicted
 
   private object Staying extends NewRows[R] {
+    def size: Int = news.toInt
     def foreachByHash(give: (Int, Long, Long, Mark, R) => Unit): Unit =
       for (n <- SortByHash.order(hashes, count))
         if (places(n) == Place.New && !isGone(states(n)))

@@ -16,17 +16,11 @@ final class Wanted {
   private var lows = new Array[Long](Wanted.InitialCapacity)
   private var highs = new Array[Long](Wanted.InitialCapacity)
   private var count = 0
-  private var least = Long.MaxValue
-  private var greatest = Long.MinValue
 
   def size: Int = count
   def hash(i: Int): Int = hashes(i)
   def low(i: Int): Long = lows(i)
   def high(i: Int): Long = highs(i)
-
-  /** The least of all ranks that are reached. */
-  def leastRank: Long = least
-  def greatestRank: Long = greatest
 
   def add(hash: Int, low: Long, high: Long): Unit = if (low <= high) {
     if (count == hashes.length) {
@@ -38,8 +32,6 @@ final class Wanted {
     lows(count) = low
     highs(count) = high
     count += 1
-    least = math.min(least, low)
-    greatest = math.max(greatest, high)
   }
 
   /** Puts the hashes in order, each once. Nothing is added after it. */
@@ -66,6 +58,20 @@ final class Wanted {
     lows = l
     highs = u
     count = to + 1
+  }
+
+  /** Whether a chunk, of which nothing is known but its hull, may hold a row that is wanted.
+    * @param from
+    *   those before it have lower hashes
+    */
+  def meets(segment: Segment, chunk: Int, from: Int): Boolean = {
+    var i = from
+    // Invariant: the hashes of [from, i) reach no rank of the chunk.
+    while (i < count && hashes(i) <= segment.lastHash(chunk)) {
+      if (highs(i) >= segment.minRank(chunk) && lows(i) <= segment.maxRank(chunk)) return true
+      i += 1
+    }
+    false
   }
 
   /** The first index whose hash is at least `hash`, from `from` on, or `size`. */

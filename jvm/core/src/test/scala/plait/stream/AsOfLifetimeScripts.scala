@@ -29,7 +29,12 @@ class AsOfLifetimeScripts extends FunSuite {
         new KeysOfReaders,
         pages.map(p => p: SortableRowStore[Row]),
         stored.map(s =>
-          new StoredRows[Row](new MapChunkStore(s, 3), MarkMeans.Gone, Lifetime(now, length))
+          new StoredRows[Row](
+            new MapChunkStore(s, 3),
+            MarkMeans.Gone,
+            Lifetime(now, length),
+            few = 2
+          )
         ),
         superseding,
         byId,

@@ -150,7 +150,7 @@ object RandomAsOfLimitOracle {
 
     def waiting(side: Side): Set[Int] = {
       val found = Set.newBuilder[Int]
-      val rows = new StoredRows[Row](new MapChunkStore(stored(side), 3), MarkMeans.Gone)
+      val rows = new StoredRows[Row](new MapChunkStore(stored(side), 3), MarkMeans.Gone, few = 2)
       rows.restore(everything, (row, _, _, _, _, _) => found += row.id)
       found.result()
     }
@@ -166,7 +166,9 @@ object RandomAsOfLimitOracle {
         BySide.make(_ => new Reader(Rankless.Dead)),
         new KeysOfReaders,
         pages.map(p => p: SortableRowStore[Row]),
-        stored.map(s => new StoredRows[Row](new MapChunkStore(s, capacity), MarkMeans.Gone)),
+        stored.map(s =>
+          new StoredRows[Row](new MapChunkStore(s, capacity), MarkMeans.Gone, few = 2)
+        ),
         form.superseding,
         byId,
         frontiers,

@@ -51,7 +51,7 @@ class RandomStreamAsOfOracle extends FunSuite {
       stored = stored.map(_.copied)
       val pages = BySide(new ArrayRowStore[Row], new ArrayRowStore[Row])
       val opened = stored.map { s =>
-        new StoredRows[Row](new MapChunkStore(s, capacity), MarkMeans.Gone)
+        new StoredRows[Row](new MapChunkStore(s, capacity), MarkMeans.Gone, few = 2)
       }
       val byId: Comparator[Row] = (a, b) => Integer.compare(a.id, b.id)
       val join = new StreamAsOfJoin[Reader, Row](

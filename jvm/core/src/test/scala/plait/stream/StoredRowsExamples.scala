@@ -10,7 +10,11 @@ import plait.stream.StreamHarness._
 class StoredRowsExamples extends FunSuite {
   private def stored(rows: Row*): StoredRows[Row] = {
     val made = new StoredRows[Row](new MapChunkStore(new Stored, capacity = 3), MarkMeans.Matched)
-    made.append(give => rows.foreach(r => give(7, r.rank.get, r.reach.get._2, Mark.Unset, r)))
+    made.append(new NewRows[Row] {
+      def size: Int = rows.size
+      def foreachByHash(give: (Int, Long, Long, Mark, Row) => Unit): Unit =
+        rows.foreach(r => give(7, r.rank.get, r.reach.get._2, Mark.Unset, r))
+    })
     made
   }
 

@@ -73,7 +73,7 @@ object StreamHarness {
     def removeBits(segment: Long, number: Int): Unit =
       assert(stored.bits.remove((segment, number)).isDefined, "there were no bits to remove")
 
-    val builder: ChunkBuilder[Row] = new ChunkBuilder[Row] {
+    def newBuilder(): ChunkBuilder[Row] = new ChunkBuilder[Row] {
       private var entries = Vector.empty[Entry]
       val summary = new ChunkSummary
       def add(hash: Int, rank: Long, end: Long, row: Row): Unit = {
@@ -126,7 +126,8 @@ object StreamHarness {
       rankless: BySide[Rankless] = BySide(Rankless.Dead, Rankless.Dead),
       capacity: Int = 3,
       remembered: BySide[Long] = BySide(Long.MaxValue, Long.MaxValue),
-      limit: Option[KeyLimit[Row]] = None
+      limit: Option[KeyLimit[Row]] = None,
+      few: Int = 2
   )(matches: (Row, Row) => Boolean = (l, r) => mutual(l, r)) {
     var stored: BySide[Stored] = BySide(new Stored, new Stored)
     var frontiers: BySide[Long] = BySide(Long.MinValue, Long.MinValue)
@@ -157,7 +158,7 @@ object StreamHarness {
       val store = new MapChunkStore(stored(side), capacity)
       val means =
         if (roles(side).matches eq Matching.Settles) MarkMeans.Gone else MarkMeans.Matched
-      (store, new StoredRows[Row](store, means, lifetime(side)))
+      (store, new StoredRows[Row](store, means, lifetime(side), few = few))
     }
 
     private def lifetime(side: Side) =

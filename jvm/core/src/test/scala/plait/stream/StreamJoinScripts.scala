@@ -278,7 +278,7 @@ class StreamJoinScripts extends FunSuite {
   test("small segments are merged: a thousand batches of a row each leave few") {
     val j = new Streams(capacity = 16)()
     for (t <- 0L until 1000L) j.batch(Seq(left(t)))
-    assert(j.stored.left.segments.size <= StreamJoin.MostUnmerged)
+    assert(j.stored.left.segments.size <= StoredRows.MostUnmerged)
     assertEquals(j.holds(Left), 1000L)
     assertEquals(j.batch(Seq(right(500))).size, 6)
     assert(j.stored.left.segments.size <= 4 * 5, j.stored.left.segments.size.toString)

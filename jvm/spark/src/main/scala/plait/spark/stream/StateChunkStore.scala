@@ -72,7 +72,9 @@ final class StateChunkStore(store: StateStore, side: Side, layout: StateLayout)
 
   def removeBits(segment: Long, number: Int): Unit = store.remove(key(BitsKind, segment, number))
 
-  object builder extends ChunkBuilder[UnsafeRow] {
+  def newBuilder(): ChunkBuilder[UnsafeRow] = new Builder
+
+  final private class Builder extends ChunkBuilder[UnsafeRow] {
     val summary = new ChunkSummary
     private val hashes = new Array[Int](StateChunkStore.MostRows)
     private val ranks = new Array[Long](StateChunkStore.MostRows)

@@ -62,9 +62,10 @@ class StateChunkStoreLaws extends munit.FunSuite {
     val layout = new StateLayout(outputs)
     val entries = mutable.Map.empty[UnsafeRow, UnsafeRow]
     val store = new StateChunkStore(storeOf(entries, through(layout)), side, layout)
+    val builder = store.newBuilder()
     for (number <- 0 until 30) {
       val rows = mutable.Buffer.empty[(Int, Long, Long, UnsafeRow)]
-      while (rows.isEmpty || (!store.builder.isFull && random.nextInt(400) > 0)) {
+      while (rows.isEmpty || (!builder.isFull && random.nextInt(400) > 0)) {
         val row = (
           random.nextInt(),
           random.nextLong(),
@@ -72,9 +73,9 @@ class StateChunkStoreLaws extends munit.FunSuite {
           randomRow(random, outputs(side))
         )
         rows += row
-        store.builder.add(row._1, row._2, row._3, row._4)
+        builder.add(row._1, row._2, row._3, row._4)
       }
-      store.builder.put(7L, number)
+      builder.put(7L, number)
       val chunk = store.chunk(7L, number)
       assertEquals(chunk.size, rows.size)
       for ((row, i) <- rows.zipWithIndex)
@@ -127,10 +128,11 @@ class StateChunkStoreLaws extends munit.FunSuite {
     val layout = new StateLayout(outputs)
     val entries = mutable.Map.empty[UnsafeRow, UnsafeRow]
     val store = new StateChunkStore(storeOf(entries, _.copy()), Side.Right, layout)
+    val builder = store.newBuilder()
     val random = new Random(5)
     val rows = Seq.fill(3)(randomRow(random, outputs.right))
-    for ((row, i) <- rows.zipWithIndex) store.builder.add(i, i * 10L, i * 20L, row)
-    store.builder.put(1L, 2)
+    for ((row, i) <- rows.zipWithIndex) builder.add(i, i * 10L, i * 20L, row)
+    builder.put(1L, 2)
     val (key, value) = entries.head
     val generic = toGeneric(StateLayout.keySchema, key)
     assertEquals(generic.toSeq(StateLayout.keySchema), Seq[Any](1.toByte, 2.toByte, 1L, 2))

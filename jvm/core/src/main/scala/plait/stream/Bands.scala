@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.stream
+
+import plait.order.Saturating
+
+/** Rows by when they will leave: the ends of their reach, cut at distances from the frontier that grow fourfold.
+  *
+  * {{{
+  * frontier 100, 10 ahead of the last batch's
+  * band    0          1            2             3             ...     7
+  * ends    .. 99      100 .. 109   110 .. 139    140 .. 259            none
+  * }}}
+  *
+  * Rows of one band lie together. Those of band 0 leave with this batch, those of band 1 with the next, and of the
+  * others none does before the frontier has come as far as a third of the band is wide. Then what is left of them is
+  * cut again, by the frontier as it is by then: so a row is written anew a few times, and cleaning reads little more
+  * than it removes, in whatever sequence rows come.
+  *
+  * Not promised: that the next batch moves the frontier as far as this one. Bands are guesses and change no result.
+  */
+final class Bands private (begins: Array[Long]) {
+
+  /** Whether the frontier moves, so that it is known how far a batch moves it. */
+  def areKnown: Boolean = begins.nonEmpty
+
+  def of(end: Long): Int =
+    if (!areKnown) 0
+    else if (end == Long.MaxValue) Bands.Endless
+    else {
+      var band = 0
+      // Invariant: bands before `band` end below `end`.
+      while (band < begins.length && end >= begins(band)) band += 1
+      band
+    }
+}
+
+object Bands {
+  private val Finite = 7
+  private val Endless = Finite
+  private val Growth = 4L
+
+  /** How many there are. */
+  val Count: Int = Finite + 1
+
+  /** One band for all. */
+  val Unknown: Bands = new Bands(Array.emptyLongArray)
+
+  /** A batch moves the frontier so far. */
+  def between(before: Long, after: Long): Bands =
+    if (before == Frontier.Unknown || after == Frontier.Over || after <= before) Unknown
+    else {
+      val step = Saturating.addUp(after, Saturating.negate(before))
+      new Bands(
+        after +: Array
+          .iterate(step, Finite - 2)(Saturating.times(_, Growth))
+          .map(Saturating.addUp(after, _))
+      )
+    }
+}
