@@ -134,10 +134,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   private def arrive(own: JoinCore.SideState[K, R]): Unit = {
     own.in += 1
     arrived = own
-    probed = null
-    ranklessKey = null
     isMatched = false
-    key = null
   }
 
   /** The next buffered row of the other side that the last row added may match, or null. With null

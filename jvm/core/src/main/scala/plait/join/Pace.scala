@@ -22,18 +22,33 @@ import plait.Side
   * Example: `l.s - r.s` is 5 or 6. Left 1 reaches right [-5, -4], right 1 reaches left [6, 7]. By rule
   * 1 or 2 left is read up to 6, where the first pair is; six left rows and one right row were read.
   *
+  * It looks anew with each row for as long as a thousand have not been read, so that the first pairs come early; and
+  * then with every eighth: processors guess which way a program goes on, and where the sides alternate they guess wrong.
+  *
   * Not promised: the least possible buffering. The rules decide the pace, never the result.
   */
 final class Pace {
   private val left = new Pace.Last
   private val right = new Pace.Last
+  private var side: Side = Side.Left
+  // Rows that are still to be read of `side` before it looks again.
+  private var more = 0
 
   def last(side: Side): Pace.Last = if (side eq Side.Left) left else right
 
   /** @param leftHeld
     *   rows buffered of the left side; two numbers and no pair, which would be an object a row
     */
-  def next(leftHeld: Long, rightHeld: Long): Side =
+  def next(leftHeld: Long, rightHeld: Long): Side = {
+    if (more > 0) more -= 1
+    else {
+      side = looked(leftHeld, rightHeld)
+      if (left.rows + right.rows >= Pace.EachRow) more = Pace.Stretch - 1
+    }
+    side
+  }
+
+  private def looked(leftHeld: Long, rightHeld: Long): Side =
     if (left.rows == 0) Side.Left
     else if (right.rows == 0) Side.Right
     else {
@@ -49,9 +64,10 @@ final class Pace {
       else byProgress(leftHeld, rightHeld)
     }
 
+  /** The shares are compared with both multiplied by both lengths, which is quicker than to divide. */
   private def byProgress(leftHeld: Long, rightHeld: Long): Side = {
-    val ofLeft = right.progress(left)
-    val ofRight = left.progress(right)
+    val ofLeft = right.passed(left) * left.length
+    val ofRight = left.passed(right) * right.length
     if (ofLeft < ofRight) Side.Left
     else if (ofRight < ofLeft) Side.Right
     else shrinking(leftHeld, rightHeld)
@@ -66,6 +82,12 @@ final class Pace {
 
 object Pace {
 
+  /** Up to so many rows it looks with each. */
+  private[join] val EachRow = 1000
+
+  /** And then so many rows of a side are read, one after the other. */
+  private[join] val Stretch = 8
+
   /** The last row of a side that had a rank and a reach. */
   final class Last {
     var rows: Long = 0
@@ -78,8 +100,8 @@ object Pace {
     def isPassedBy(other: Last): Boolean = other.rank > high
     def isAheadOf(other: Last): Boolean = other.rank < low
 
-    /** How far the other side has come through this row's reach, from 0 to 1. */
-    def progress(other: Last): Double =
-      (other.rank.toDouble - low + 1) / (high.toDouble - low + 1)
+    /** How far the other side has come through this row's reach, from 0 to its [[length]]. */
+    def passed(other: Last): Double = other.rank.toDouble - low + 1
+    def length: Double = high.toDouble - low + 1
   }
 }

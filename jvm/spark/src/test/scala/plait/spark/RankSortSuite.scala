@@ -124,6 +124,11 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
     "in one stretch" -> (_.toLong),
     "in three stretches side by side" -> (n => (n % 7000).toLong),
     "in three stretches, the last first" -> (n => (n % 7000 - n / 7000 * 10000).toLong),
+    "in as many stretches as are merged" -> (n => n.toLong % (Count / 127 + 1)),
+    "in one stretch more" -> (n => n.toLong % (Count / 128)),
+    "in so many that the last row begins the one more" -> (n =>
+      if (n == Count - 1) -1L else n.toLong % ((Count - 1) / 127 + 1)
+    ),
     "in any sequence" -> (n => (n * 7919L) % Count - 5000),
     "backwards" -> (n => -n.toLong),
     "all of one rank" -> (_ => 7L)

@@ -66,6 +66,9 @@ final class PagedRowStore(
   // The page of the row that was given last.
   private var pinned = -1
   private var position = 0L
+  // Places of rows that were in the page that is being filled, and have gone.
+  private val vacated = new Array[Long](PagedRowStore.MostVacated)
+  private var vacatedCount = 0
   private var owner: Thread = _
   private val row = new UnsafeRow(fields)
   private val second = new UnsafeRow(fields)
@@ -75,24 +78,34 @@ final class PagedRowStore(
 
   private def put(source: UnsafeRow, room: Int): Long = {
     val bytes = source.getSizeInBytes
+    val place = if (vacatedCount > 0) placeOfVacated(room) else placeAtEnd(room)
+    val page = pages.get(current)
+    val at = page.getBaseOffset + place
+    Platform.putLong(page.getBaseObject, at, (room.toLong << 32) | bytes)
+    RowBytes.copy(source, page.getBaseObject, at + PagedRowStore.LengthBytes)
+    live(current) += 1
+    rows += 1
+    (current.toLong << 32) | place
+  }
+
+  private def placeAtEnd(room: Int): Long = {
     val needed = room + PagedRowStore.LengthBytes
     if (current < 0 || position + needed > pages.get(current).size) turnPage(needed)
-    val page = pages.get(current)
-    val at = page.getBaseOffset + position
-    Platform.putLong(page.getBaseObject, at, (room.toLong << 32) | bytes)
-    Platform.copyMemory(
-      source.getBaseObject,
-      source.getBaseOffset,
-      page.getBaseObject,
-      at + PagedRowStore.LengthBytes,
-      bytes.toLong
-    )
-    val handle = (current.toLong << 32) | position
+    val place = position
     position += needed
-    live(current) += 1
     filled(current) += 1
-    rows += 1
-    handle
+    place
+  }
+
+  /** Where a row of the same length was a moment ago memory is nearer than behind the last one. */
+  private def placeOfVacated(room: Int): Long = {
+    val place = vacated(vacatedCount - 1)
+    if (roomAt((current.toLong << 32) | place) != room) placeAtEnd(room)
+    else {
+      vacatedCount -= 1
+      gone -= 1
+      place
+    }
   }
 
   /** In the place of the other, if it fits there. */
@@ -155,11 +168,18 @@ final class PagedRowStore(
     live(page) -= 1
     rows -= 1
     gone += 1
-    if (live(page) == 0) {
+    if (live(page) > 0) {
+      if (page == current && vacatedCount < vacated.length) {
+        vacated(vacatedCount) = handle & 0xffffffffL
+        vacatedCount += 1
+      }
+    } else {
       gone -= filled(page)
       filled(page) = 0
-      if (page == current) position = 0
-      else if (places(page) == PagedRowStore.InMemory) retire(page)
+      if (page == current) {
+        position = 0
+        vacatedCount = 0
+      } else if (places(page) == PagedRowStore.InMemory) retire(page)
       else {
         file.free(places(page), sizes(page))
         places(page) = PagedRowStore.InMemory
@@ -209,6 +229,7 @@ final class PagedRowStore(
     emptied.clear()
     vacant.clear()
     current = -1
+    vacatedCount = 0
     pinned = -1
     if (file != null) file.close()
     file = null
@@ -245,6 +266,7 @@ final class PagedRowStore(
   private def turnPage(needed: Long): Unit = {
     if (current >= 0 && live(current) == 0) retire(current)
     position = 0
+    vacatedCount = 0
     // Invariant: the pages taken off were too small for a row that has come, and went back.
     while (!emptied.isEmpty && pages.get(emptied.peek).size < needed) giveBack(emptied.pop())
     // The page that is full may go to the file, to make room for the next.
@@ -288,4 +310,5 @@ object PagedRowStore {
   private val LengthBytes = 8
   private val InMemory = -1L
   private val FewPages = 8
+  private val MostVacated = 64
 }

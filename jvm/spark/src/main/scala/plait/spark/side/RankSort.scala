@@ -73,21 +73,29 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     private var merge: StretchMerge = _
     private var isGiven = false
     private var isOver = false
+    // Is the row that comes next known to be there?
+    private var isReady = false
+    private val stopIfKilled = TaskEnd.nowAndThen(context)
     // Did all rows in memory go to files, but for the page of the one given last?
     private var hasLeft = false
 
-    override def hasNext: Boolean = !isOver && {
+    override def hasNext: Boolean = isReady || (!isOver && {
       failIfLost()
       if (merge == null) merge = read(rows, () => spillRest())
       else if (isGiven) goOn()
-      isOver = merge.head == null
-      if (isOver) release()
-      !isOver
-    }
+      isReady = merge.head != null
+      if (!isReady) {
+        isOver = true
+        release()
+      }
+      isReady
+    })
 
     override def next(): InternalRow = {
       if (!hasNext) throw new NoSuchElementException("there are no more rows")
-      TaskEnd.throwIfKilled(context)
+      failIfLost()
+      stopIfKilled()
+      isReady = false
       isGiven = true
       merge.head.point(row)
       row

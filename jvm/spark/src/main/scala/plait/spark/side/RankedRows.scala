@@ -3,6 +3,8 @@ package plait.spark.side
 
 import java.util
 
+import scala.collection.mutable
+
 import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
@@ -58,13 +60,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     makeRoom(bytes + LengthBytes)
     val at = page.getBaseOffset + position
     Platform.putLong(page.getBaseObject, at, bytes.toLong)
-    Platform.copyMemory(
-      row.getBaseObject,
-      row.getBaseOffset,
-      page.getBaseObject,
-      at + LengthBytes,
-      bytes.toLong
-    )
+    RowBytes.copy(row, page.getBaseObject, at + LengthBytes)
     pairs.set(2 * rows, memory.encodePageNumberAndOffset(page, at))
     pairs.set(2 * rows + 1, rank)
     if (rank < lastRank || rows == 0) begin()
@@ -81,11 +77,17 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
 
   /** Whoever is asked for memory may be told to spill, and all that was here is gone. */
   private def makeRoom(bytes: Long): Unit =
-    // Radix sort needs as much again.
-    while (
-      pairs == null || 4L * rows + 4 > pairs.size || page == null || position + bytes > page.size
-    )
+    while (lacksPairs || page == null || position + bytes > page.size)
       if (page == null || position + bytes > page.size) turnPage(bytes) else widen()
+
+  /** Radix sort needs as much again, and is not left without when memory is short. The row that comes next may begin one
+    * stretch more.
+    */
+  private def lacksPairs: Boolean =
+    pairs == null || (if (stretches < MostStretches - 1) 2L else 4L) * (rows + 1) > pairs.size
+
+  /** Few stretches are merged, many are sorted. */
+  private def isInPlace: Boolean = stretches < MostStretches
 
   private def turnPage(bytes: Long): Unit = {
     owner = Thread.currentThread
@@ -130,15 +132,28 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   def sorted(): Array[RankedStretch] = {
     read =
       if (rows == 0) Array.empty
-      else if (stretches <= MostStretches)
-        Array.tabulate(stretches) { n =>
-          new InMemory(begins(n), if (n + 1 < stretches) begins(n + 1) else rows)
-        }
+      else if (isInPlace) chains.map(new InMemory(_)).toArray
       else {
         val start = RadixSort.sortKeyPrefixArray(pairs, 0, rows.toLong, 0, 7, false, true) / 2
-        Array(new InMemory(start, start + rows))
+        Array(new InMemory(Seq(start until start + rows)))
       }
     read
+  }
+
+  /** Stretches that follow each other in rank as one, so that few are merged. */
+  private def chains: Seq[Seq[Range]] = {
+    val chains = mutable.ArrayBuffer.empty[mutable.ArrayBuffer[Range]]
+    def last(chain: mutable.ArrayBuffer[Range]) = rankOf(chain.last.last)
+    val ranges = (0 until stretches).map { n =>
+      begins(n) until (if (n + 1 < stretches) begins(n + 1) else rows)
+    }
+    // Invariant: each of the ranges before is in one chain, whose ranks never fall.
+    for (range <- ranges.sortBy(range => (rankOf(range.head), rankOf(range.last)))) {
+      val fitting = chains.filter(last(_) <= rankOf(range.head))
+      if (fitting.isEmpty) chains += mutable.ArrayBuffer(range)
+      else fitting.maxBy(last) += range
+    }
+    chains.map(_.toSeq).toSeq
   }
 
   /** Of a row by its number, in the sequence of insertion: where it lies, and its rank. */
@@ -181,9 +196,12 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   /** What is left of the stretches that [[sorted]] gave last. */
   def unread: Array[RankedStretch] = read
 
-  final private class InMemory(from: Int, until: Int) extends RankedStretch {
-    private var at = from
-    private var touchedUntil = from
+  /** Rows by their numbers, range by range: ranks never fall from one to the next. */
+  final private class InMemory(ranges: Seq[Range]) extends RankedStretch {
+    private var rest = ranges.tail
+    private var at = ranges.head.start
+    private var until = ranges.head.end
+    private var touchedUntil = at
     private var address = 0L
     load()
 
@@ -207,11 +225,19 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
 
     override def point(row: UnsafeRow): Unit = RankedRows.this.point(address, row)
 
-    override def left: Int = until - at
+    override def left: Int = until - at + rest.map(_.size).sum
 
     override def advance(): Unit = {
       at += 1
-      if (at == until) isOver = true else load()
+      if (at < until) load()
+      else if (rest.isEmpty) isOver = true
+      else {
+        at = rest.head.start
+        until = rest.head.end
+        touchedUntil = at
+        rest = rest.tail
+        load()
+      }
     }
   }
 
@@ -260,6 +286,6 @@ private[spark] object RankedRows {
   val MostRows: Int = 1 << 28
 
   /** More than these are sorted: to merge them would take as long. */
-  private val MostStretches = 64
+  private val MostStretches = 128
   private val TouchedAhead = 32
 }
