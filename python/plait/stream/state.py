@@ -18,7 +18,7 @@ A join keeps its rows in chunks, beside what it knows of them (``StateLayout.sca
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from plait.bounds import active_session
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 JOIN = "plaitSymmetricHashJoin"
 FORMAT = "format 4"
@@ -91,10 +91,11 @@ def state(
     if side not in (None, *SIDES):
         raise PlaitError(f"The side is 'left', 'right' or None for both, not {side!r}.")
     spark = spark or active_session()
-    join = _join(spark, str(checkpoint), operator)
+    kept = spark.read.format("state-metadata").load(str(checkpoint)).collect()
+    join = _join(spark, str(checkpoint), kept, operator)
     options = {"operatorId": str(join.operator)}
     if batch is not None:
-        _see_batch(spark, str(checkpoint), batch)
+        _see_batch(str(checkpoint), kept, batch)
         options["batchId"] = str(batch)
     entries = spark.read.format("statestore").options(**options).load(str(checkpoint))
     if side is not None:
@@ -103,8 +104,8 @@ def state(
     return left.unionByName(right)
 
 
-def _join(spark: SparkSession, checkpoint: str, operator: int | None) -> _Join:
-    found = _operators(spark, checkpoint)
+def _join(spark: SparkSession, checkpoint: str, kept: Sequence[Row], operator: int | None) -> _Join:
+    found = dict(sorted((row.operatorId, row.operatorName) for row in kept))
     joins = [number for number, name in found.items() if name == JOIN]
     there_are = ", ".join(f"{name} as operator {number}" for number, name in found.items())
     if not joins:
@@ -127,18 +128,12 @@ def _join(spark: SparkSession, checkpoint: str, operator: int | None) -> _Join:
     return _described(chosen, str(lines.collect()[0][0]).split("\n"))
 
 
-def _see_batch(spark: SparkSession, checkpoint: str, batch: int) -> None:
-    kept = spark.read.format("state-metadata").load(checkpoint)
-    first, last = kept.selectExpr("min(minBatchId)", "max(maxBatchId)").collect()[0]
+def _see_batch(checkpoint: str, kept: Sequence[Row], batch: int) -> None:
+    first, last = min(row.minBatchId for row in kept), max(row.maxBatchId for row in kept)
     if not first <= batch <= last:
         raise PlaitError(
             f"Batch {batch} is not in {checkpoint}, which has the batches {first} to {last}."
         )
-
-
-def _operators(spark: SparkSession, checkpoint: str) -> dict[int, str]:
-    rows = spark.read.format("state-metadata").load(checkpoint).collect()
-    return dict(sorted((row.operatorId, row.operatorName) for row in rows))
 
 
 def _described(operator: int, lines: list[str]) -> _Join:

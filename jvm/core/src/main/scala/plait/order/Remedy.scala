@@ -6,9 +6,9 @@ import plait.Side
 /** What would tell how far a stream has come, where nothing does:
   *
   * {{{
-  * r.ts, an instant              Watermark         give the right side a watermark on it
+  * r.ts, an instant                     Watermark         give the right side a watermark on it
   * r.window_end, CAST(r.ts AS DATE)     WatermarkBelow    on the time that it follows from
-  * r.k, a number                 Comparison        compare times that have one
+  * r.k, a number                        Comparison        compare times that have one
   * }}}
   */
 sealed abstract class Remedy extends Product with Serializable {

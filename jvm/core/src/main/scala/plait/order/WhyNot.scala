@@ -69,7 +69,8 @@ object WhyNot {
       extends WhyNot(
         "ENDLESS_REACH",
         s"no comparison ends the reach of a ${side.name} row in $order, so it is kept until the " +
-          s"${side.other.name} side ends: a comparison of sums of columns would that bounds it at the other end too, as r.t BETWEEN l.t AND l.t + 5",
+          s"${side.other.name} side ends: one that bounds it at the other end too would end it, as in " +
+          "r.t BETWEEN l.t AND l.t + 5",
         side.name,
         order
       )

@@ -36,16 +36,7 @@ object ChangedQuery {
     before.zipAll(now, "", "").filter { case (was, is) => was != is }
 
   private val Nearest =
-    Seq(
-      "format",
-      "join",
-      "left columns",
-      "right columns",
-      "as of",
-      "condition",
-      "left key",
-      "right key"
-    )
+    Seq("join", "left columns", "right columns", "as of", "condition", "left key", "right key")
 
   /** Settings come last, and of two with the same the first. */
   private def place(line: String): Int = {
