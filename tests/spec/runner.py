@@ -25,11 +25,11 @@ A file is a list of records with empty lines between them; lines that begin with
 5. `planned AsOfJoin` before a query: its plan has this node. `with Plait` before any record: its
    SQL is not stock Spark's. Neither runs without Plait.
 6. `statement error`: the SQL up to `----` ends with an error in which the regular expression up to
-   the empty line is found.
+   the empty line is found. Plait refuses before it plans, so what it says is asked for once.
 7. By Spark's shuffled hash join those queries run that join `r` by an equality, as `HASHED` finds
    them: a hint asks for it, and their plan must have it.
 8. The records of a file run in sequence in a session of their own, so SET ends with the file. The
-   whole file runs once for each of `STRATEGIES`, and the rows must be the same.
+   file runs once for each of `STRATEGIES`, and the rows must be the same.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def run(session: SparkSession, records: list[Statement | Query], strategy: str) 
     for key, value in STRATEGIES[strategy].items():
         session.conf.set(key, value)
     for record in records:
-        if record.plait_only and not strategy.startswith("plait"):
+        if not _has(strategy, record):
             continue
         if isinstance(record, Statement):
             _execute(session, record, strategy)
@@ -165,9 +165,16 @@ def run(session: SparkSession, records: list[Statement | Query], strategy: str) 
 
 
 def runs(records: list[Statement | Query], strategy: str) -> bool:
-    """Say whether a strategy has a query to run."""
-    queries = [record for record in records if isinstance(record, Query)]
-    return not strategy.endswith("hash join") or any(HASHED.fullmatch(q.sql) for q in queries)
+    """Say whether a strategy has anything to show."""
+    if strategy.endswith("hash join"):
+        return any(HASHED.fullmatch(r.sql) for r in records if isinstance(r, Query))
+    return any(_has(strategy, r) for r in records if isinstance(r, Query) or r.error)
+
+
+def _has(strategy: str, record: Statement | Query) -> bool:
+    if record.plait_only and isinstance(record, Statement) and record.error:
+        return strategy == next(iter(STRATEGIES))
+    return strategy.startswith("plait") or not record.plait_only
 
 
 def _execute(session: SparkSession, statement: Statement, strategy: str) -> None:

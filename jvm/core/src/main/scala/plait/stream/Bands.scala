@@ -7,7 +7,7 @@ import plait.order.Saturating
   *
   * {{{
   * frontier 100, 10 ahead of the last batch's
-  * band    0          1            2             3             ...     7
+  * band    0          1            2             3             ...     16
   * ends    .. 99      100 .. 109   110 .. 139    140 .. 259            none
   * }}}
   *
@@ -35,7 +35,8 @@ final class Bands private (begins: Array[Long]) {
 }
 
 object Bands {
-  private val Finite = 7
+  // So that the last but one is hundreds of millions of batches away.
+  private val Finite = 16
   private val Endless = Finite
   private val Growth = 4L
 
