@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peers run in turn, round by round, so that what else a machine does meets all of them.
 
-    round 0   floor  Plait  bins          warm-up, not counted
-    round 1   bins   Plait  floor         ratios are made within a round: Plait / floor, ...
-    round 2   floor  Plait  bins          and their median is what a claim is held against
+    round 0   floor  bins   Plait         warm-up, not counted
+    round 1   Plait  floor  bins          ratios are made within a round: Plait / floor, ...
+    round 2   bins   Plait  floor         and their median is what a claim is held against
 
-Who comes first changes with the round. A peer that was stopped once is not asked again. One whose
-warm-up took more than SLOW seconds of the processor has had time to get warm: that run counts, and
-is its only one. Of a race of no rounds the warm-up counts.
+Who comes first changes with the round, and who comes after whom: one that has shuffled gigabytes
+leaves garbage, and pages still to be written, to the next (Williams, Aust. J. Sci. Res. A 2, 1949:
+of an even number each comes after each other equally often). A peer that was stopped once is not
+asked again. One whose warm-up took more than SLOW seconds of the processor has had time to get
+warm: that run counts, and is its only one. Of a race of no rounds the warm-up counts.
 """
 
 from __future__ import annotations
@@ -110,7 +112,8 @@ def race(peers: Sequence[Peer], runs: int, slow: float = SLOW) -> Laps:
     """
     laps: Laps = {peer.name: Lap() for peer in peers}
     for round_ in range(runs + 1):
-        for peer in peers[:: -1 if round_ % 2 else 1]:
+        for number in turn(len(peers), round_):
+            peer = peers[number]
             lap = laps[peer.name]
             if not _is_done(lap):
                 _run(peer, lap, round_, slow if runs else 0.0)
@@ -121,6 +124,16 @@ def race(peers: Sequence[Peer], runs: int, slow: float = SLOW) -> Laps:
         except Stopped:
             continue
     return laps
+
+
+def turn(count: int, round_: int) -> list[int]:
+    """Return the sequence in which so many peers run in a round.
+
+    >>> [turn(4, n) for n in range(4)]
+    [[0, 3, 1, 2], [1, 0, 2, 3], [2, 1, 3, 0], [3, 2, 0, 1]]
+    """
+    zigzag = (count - (k + 1) // 2 if k % 2 else k // 2 for k in range(count))
+    return [(number + round_) % count for number in zigzag]
 
 
 def agree(laps: Laps) -> None:

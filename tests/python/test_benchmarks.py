@@ -5,6 +5,7 @@ streams, which compare the rows of their peers by themselves.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -81,6 +82,12 @@ def test_who_comes_first_changes_with_the_round() -> None:
     calls: list[str] = []
     race.race([Scripted(name, iter([1.0] * 3), calls=calls) for name in "ab"], 2)
     assert "".join(calls) == "abbaab"
+
+
+def test_of_four_peers_each_comes_after_each_other_once_in_four_rounds() -> None:
+    rounds = [race.turn(4, n) for n in range(4)]
+    followed = [pair for order in rounds for pair in itertools.pairwise(order)]
+    assert sorted(followed) == sorted(itertools.permutations(range(4), 2))
 
 
 def test_of_a_race_without_rounds_the_warm_up_counts() -> None:
