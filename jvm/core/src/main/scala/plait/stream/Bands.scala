@@ -16,11 +16,13 @@ import plait.order.Saturating
   * cut again, by the frontier as it is by then: so a row is written anew a few times, and cleaning reads little more
   * than it removes, in whatever sequence rows come.
   *
+  * Where the frontier stands still, a batch is taken to move it a 4096th of the way to the farthest end.
+  *
   * Not promised: that the next batch moves the frontier as far as this one. Bands are guesses and change no result.
   */
 final class Bands private (begins: Array[Long]) {
 
-  /** Whether the frontier moves, so that it is known how far a batch moves it. */
+  /** Whether there is a frontier, and it is known how far a batch moves it. */
   def areKnown: Boolean = begins.nonEmpty
 
   def of(end: Long): Int =
@@ -39,6 +41,7 @@ object Bands {
   private val Finite = 16
   private val Endless = Finite
   private val Growth = 4L
+  private val StepsToFarthest = 4096
 
   /** How many there are. */
   val Count: Int = Finite + 1
@@ -46,15 +49,27 @@ object Bands {
   /** One band for all. */
   val Unknown: Bands = new Bands(Array.emptyLongArray)
 
-  /** A batch moves the frontier so far. */
-  def between(before: Long, after: Long): Bands =
-    if (before == Frontier.Unknown || after == Frontier.Over || after <= before) Unknown
-    else {
-      val step = Saturating.addUp(after, Saturating.negate(before))
-      new Bands(
-        after +: Array
-          .iterate(step, Finite - 2)(Saturating.times(_, Growth))
-          .map(Saturating.addUp(after, _))
-      )
-    }
+  /** A batch moves the frontier so far.
+    * @param farthest
+    *   the last end that a row has, of those that have any
+    */
+  def between(before: Long, after: Long, farthest: Option[Long]): Bands = {
+    val frontier = math.max(before, after)
+    def distance(from: Long, to: Long) = Saturating.addUp(to, Saturating.negate(from))
+    if (frontier == Frontier.Unknown || frontier == Frontier.Over) Unknown
+    else if (before != Frontier.Unknown && after > before)
+      from(frontier, distance(before, after))
+    else
+      farthest
+        .filter(_ > frontier)
+        .fold(Unknown)(end =>
+          from(frontier, math.max(1, distance(frontier, end) / StepsToFarthest))
+        )
+  }
+
+  private def from(frontier: Long, step: Long): Bands = new Bands(
+    frontier +: Array
+      .iterate(step, Finite - 2)(Saturating.times(_, Growth))
+      .map(Saturating.addUp(frontier, _))
+  )
 }

@@ -19,12 +19,14 @@ object MergePolicy {
   private val LargestMerge = 32768L
   private val Share = 16
 
+  /** The most rows of a merged segment, of so many in all. */
+  def largest(rows: Long): Long = math.max(LargestMerge, rows / Share)
+
   /** The indices to merge, the oldest first, or Nil.
     * @param sizes
     *   live rows of each segment, the oldest first
     */
-  def next(sizes: IndexedSeq[Long]): Seq[Int] = {
-    val largest = math.max(LargestMerge, sizes.sum / Share)
+  def next(sizes: IndexedSeq[Long], largest: Long): Seq[Int] =
     sizes.indices
       .groupBy(i => tier(sizes(i)))
       .toSeq
@@ -32,7 +34,6 @@ object MergePolicy {
       .map(_._2.take(FanIn))
       .find(group => group.size == FanIn && group.map(sizes).sum <= largest)
       .getOrElse(Nil)
-  }
 
   private def tier(rows: Long): Int = {
     var tier = 0

@@ -11,10 +11,13 @@ package plait.stream
   *
   * Which ones says [[MergePolicy]].
   */
-final private[stream] class SegmentMerge[R >: Null <: AnyRef](segments: StoredSegments[R]) {
+final private[stream] class SegmentMerge[R >: Null <: AnyRef](
+    segments: StoredSegments[R],
+    few: Int
+) {
   def run(): Unit = {
     segments.dropEmpty()
-    val rewrite = new SegmentRewrite(segments)
+    val rewrite = new SegmentRewrite(segments, few)
     var group = nextGroup
     // Invariant: the segments hold the same rows as before.
     while (group.nonEmpty) {
@@ -24,14 +27,20 @@ final private[stream] class SegmentMerge[R >: Null <: AnyRef](segments: StoredSe
   }
 
   /** Rows of one age lie together, so that they can be forgotten together; and those that leave together. */
-  private def nextGroup: Seq[Int] = segments.all.indices
+  private def nextGroup: Seq[Int] = {
+    val largest = MergePolicy.largest(segments.size)
+    alike
+      .map(like => MergePolicy.next(like.map(segments.all(_).liveRows), largest).map(like))
+      .find(_.nonEmpty)
+      .getOrElse(Nil)
+  }
+
+  private def alike: Seq[IndexedSeq[Int]] = segments.all.indices
     .groupBy { s =>
       val segment = segments.all(s)
       (segments.lifetime.sliceOf(segment.born), segments.bands.of(segment.lastEnd))
     }
     .toSeq
     .sortBy(_._1)
-    .map { case (_, like) => MergePolicy.next(like.map(segments.all(_).liveRows)).map(like) }
-    .find(_.nonEmpty)
-    .getOrElse(Nil)
+    .map(_._2)
 }

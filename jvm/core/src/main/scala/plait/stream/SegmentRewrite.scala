@@ -6,10 +6,17 @@ package plait.stream
   * {{{
   * segments   hashes -3 5 9  and  -3 7      ends below 140:   -3 5 7      others:   -3 9
   * }}}
+  *
+  * @param few
+  *   fewer rows than these lie together, whenever they leave
   */
-final private[stream] class SegmentRewrite[R >: Null <: AnyRef](segments: StoredSegments[R]) {
+final private[stream] class SegmentRewrite[R >: Null <: AnyRef](
+    segments: StoredSegments[R],
+    few: Int
+) {
   def apply(group: Seq[Segment]): Unit = {
-    segments.write(group.map(_.born).max, segments.bands) { writer =>
+    val bands = if (group.map(_.liveRows).sum < few) Bands.Unknown else segments.bands
+    segments.write(group.map(_.born).max, bands) { writer =>
       val cursors = group.map(new Cursor(_))
       var least = leastOf(cursors)
       // Invariant: the writer holds all rows below the least of the cursors.

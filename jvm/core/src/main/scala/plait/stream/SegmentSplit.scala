@@ -10,20 +10,20 @@ package plait.stream
   * }}}
   *
   * @param few
-  *   of fewer rows than these there is little to read
+  *   of less than twice as many rows there is little to read
   */
 final private[stream] class SegmentSplit[R >: Null <: AnyRef](
     segments: StoredSegments[R],
     few: Int
 ) {
   def run(): Unit = {
-    val rewrite = new SegmentRewrite(segments)
+    val rewrite = new SegmentRewrite(segments, few)
     for (segment <- segments.all.filter(isWorth).toSeq) rewrite(Seq(segment))
   }
 
   private def isWorth(segment: Segment): Boolean =
     segment.readInVain > SegmentSplit.MostInVain * segment.cleaned &&
-      segment.liveRows >= few &&
+      segment.liveRows >= 2 * few &&
       segments.bands.of(segment.firstEnd) != segments.bands.of(segment.lastEnd)
 }
 

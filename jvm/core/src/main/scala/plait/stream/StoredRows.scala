@@ -55,7 +55,7 @@ final class StoredRows[R >: Null <: AnyRef](
 
   /** This batch moves the frontier so far: what is written is laid out by it. */
   def expect(frontier: Long): Unit =
-    segments.bands = Bands.between(segments.frontier, frontier)
+    segments.expect(frontier)
 
   /** How many rows were stored since the batch began, of those that were not there before. */
   def addedRows: Long = segments.addedRows - replaced
@@ -241,12 +241,11 @@ final class StoredRows[R >: Null <: AnyRef](
     *   what for
     */
   def layOut(merging: Merging): Unit = {
-    if (segments.bands.areKnown) new SegmentSplit(segments, 2 * few).run()
-    val isMerged = merging match {
-      case Merging.ForProbes => segments.bands.areKnown || frontier == Frontier.Unknown
-      case Merging.Rarely => false
-    }
-    if (isMerged || segmentCount > StoredRows.MostUnmerged) new SegmentMerge(segments).run()
+    // Of the rows that came first nothing was known before.
+    if (!segments.bands.areKnown) expect(frontier)
+    new SegmentSplit(segments, few).run()
+    if ((merging eq Merging.ForProbes) || segmentCount > StoredRows.MostUnmerged)
+      new SegmentMerge(segments, few).run()
   }
 
   /** Writes what has changed. */
@@ -259,7 +258,7 @@ final class StoredRows[R >: Null <: AnyRef](
 object StoredRows {
   private val Few = 256
 
-  /** Of segments that no batch has probed, or that would be put together without it being known when their rows leave. */
+  /** Of segments that no batch has probed. */
   private[stream] val MostUnmerged = 64
 }
 

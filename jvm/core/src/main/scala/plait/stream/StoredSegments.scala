@@ -105,6 +105,12 @@ final private[stream] class StoredSegments[R >: Null <: AnyRef](
     segment.isChanged = true
   }
 
+  /** How rows are laid out if this batch moves the frontier so far. */
+  def expect(frontier: Long): Unit = {
+    val ends = all.iterator.map(_.lastEnd).filter(_ != Long.MaxValue)
+    bands = Bands.between(root.frontier, frontier, ends.maxOption)
+  }
+
   /** Writes a chunk anew, with some of its rows only. */
   def rewriteChunk(segment: Segment, c: Int, chunk: Chunk[R], bits: Array[Long])(
       isKept: Int => Boolean

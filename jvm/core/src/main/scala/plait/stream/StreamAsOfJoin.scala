@@ -125,7 +125,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
 
   /** Stores and drops what has come to that; the rows to be joined are known then. */
   def run(): Unit = {
-    for (side <- Side.both) stored(side).expect(frontiers(side.other))
+    stored.left.expect(frontiers.right)
     expire()
     if ((superseding eq Superseding.ByFirst) && staysUnlessUseless(Side.Right)) waitForFirst()
     keepLeft()
@@ -135,6 +135,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     restoreRight(wanted)
     if (superseding eq Superseding.ByNext) supersede()
     keepRightWithinLimit()
+    stored.right.expect(leastPicking)
     storeRight()
     dropRight()
     for (side <- Side.both) {

@@ -16,6 +16,9 @@ final class Wanted {
   private var lows = new Array[Long](Wanted.InitialCapacity)
   private var highs = new Array[Long](Wanted.InitialCapacity)
   private var count = 0
+  // Of all ranks that are reached.
+  private var least = Long.MaxValue
+  private var greatest = Long.MinValue
 
   def size: Int = count
   def hash(i: Int): Int = hashes(i)
@@ -32,6 +35,8 @@ final class Wanted {
     lows(count) = low
     highs(count) = high
     count += 1
+    least = math.min(least, low)
+    greatest = math.max(greatest, high)
   }
 
   /** Puts the hashes in order, each once. Nothing is added after it. */
@@ -64,7 +69,11 @@ final class Wanted {
     * @param from
     *   those before it have lower hashes
     */
-  def meets(segment: Segment, chunk: Int, from: Int): Boolean = {
+  def meets(segment: Segment, chunk: Int, from: Int): Boolean =
+    segment.maxRank(chunk) >= least && segment.minRank(chunk) <= greatest &&
+      anyMeets(segment, chunk, from)
+
+  private def anyMeets(segment: Segment, chunk: Int, from: Int): Boolean = {
     var i = from
     // Invariant: the hashes of [from, i) reach no rank of the chunk.
     while (i < count && hashes(i) <= segment.lastHash(chunk)) {

@@ -99,10 +99,10 @@ final class PagedRowStore(
 
   /** Where a row of the same length was a moment ago memory is nearer than behind the last one. */
   private def placeOfVacated(room: Int): Long = {
-    val place = vacated(vacatedCount - 1)
+    vacatedCount -= 1
+    val place = vacated(vacatedCount)
     if (roomAt((current.toLong << 32) | place) != room) placeAtEnd(room)
     else {
-      vacatedCount -= 1
       gone -= 1
       place
     }
