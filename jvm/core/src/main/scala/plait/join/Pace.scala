@@ -23,7 +23,8 @@ import plait.Side
   * 1 or 2 left is read up to 6, where the first pair is; six left rows and one right row were read.
   *
   * It looks anew with each row for as long as a thousand have not been read, so that the first pairs come early; and
-  * then with every eighth: processors guess which way a program goes on, and where the sides alternate they guess wrong.
+  * then with every eighth: processors guess which way a program goes on, and where the sides change with the values of
+  * rows they guess wrong. Where each row reaches all of the other side, a row of each is read in turn to the end.
   *
   * Not promised: the least possible buffering. The rules decide the pace, never the result.
   */
@@ -43,7 +44,8 @@ final class Pace {
     if (more > 0) more -= 1
     else {
       side = looked(leftHeld, rightHeld)
-      if (left.rows + right.rows >= Pace.EachRow) more = Pace.Stretch - 1
+      if (left.rows + right.rows >= Pace.EachRow && !(left.isAll && right.isAll))
+        more = Pace.Stretch - 1
     }
     side
   }
@@ -97,6 +99,7 @@ object Pace {
 
     def isEndless: Boolean = high == Long.MaxValue
     def isBeginless: Boolean = low == Long.MinValue
+    def isAll: Boolean = isEndless && isBeginless
     def isPassedBy(other: Last): Boolean = other.rank > high
     def isAheadOf(other: Last): Boolean = other.rank < low
 

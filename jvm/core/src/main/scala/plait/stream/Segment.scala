@@ -43,9 +43,29 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
   var cleaned: Int = 0
   var readInVain: Int = 0
 
-  /** When the first and the last of its live rows leave. */
-  def firstEnd: Long = liveChunks.map(minEnd(_)).minOption.getOrElse(Long.MaxValue)
-  def lastEnd: Long = liveChunks.map(maxEnd(_)).maxOption.getOrElse(Long.MaxValue)
+  /** When the first of its live rows leaves. */
+  def firstEnd: Long = {
+    var first = Long.MaxValue
+    var i = 0
+    // The least end of the chunks before i.
+    while (i < chunks) {
+      if (live(i) > 0) first = math.min(first, minEnd(i))
+      i += 1
+    }
+    first
+  }
+
+  /** When the last does; `Long.MaxValue` if some never do, or there are none. */
+  def lastEnd: Long = {
+    var last = Long.MinValue
+    var i = 0
+    // The greatest end of the chunks before i.
+    while (i < chunks) {
+      if (live(i) > 0) last = math.max(last, maxEnd(i))
+      i += 1
+    }
+    if (last == Long.MinValue) Long.MaxValue else last
+  }
 
   private def liveChunks = (0 until chunks).iterator.filter(live(_) > 0)
 
