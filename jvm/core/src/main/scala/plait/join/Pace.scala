@@ -23,8 +23,8 @@ import plait.Side
   * 1 or 2 left is read up to 6, where the first pair is; six left rows and one right row were read.
   *
   * It looks anew with each row for as long as a thousand have not been read, so that the first pairs come early; and
-  * then with every eighth: processors guess which way a program goes on, and where the sides change with the values of
-  * rows they guess wrong. Where each row reaches all of the other side, a row of each is read in turn to the end.
+  * then with every eighth where both reaches have two ends: processors guess which way a program goes on, and where the
+  * sides change with the values of rows they guess wrong.
   *
   * Not promised: the least possible buffering. The rules decide the pace, never the result.
   */
@@ -44,7 +44,7 @@ final class Pace {
     if (more > 0) more -= 1
     else {
       side = looked(leftHeld, rightHeld)
-      if (left.rows + right.rows >= Pace.EachRow && !(left.isAll && right.isAll))
+      if (left.rows + right.rows >= Pace.EachRow && left.hasTwoEnds && right.hasTwoEnds)
         more = Pace.Stretch - 1
     }
     side
@@ -85,10 +85,10 @@ final class Pace {
 object Pace {
 
   /** Up to so many rows it looks with each. */
-  private[join] val EachRow = 1000
+  private val EachRow = 1000
 
   /** And then so many rows of a side are read, one after the other. */
-  private[join] val Stretch = 8
+  private val Stretch = 8
 
   /** The last row of a side that had a rank and a reach. */
   final class Last {
@@ -99,7 +99,7 @@ object Pace {
 
     def isEndless: Boolean = high == Long.MaxValue
     def isBeginless: Boolean = low == Long.MinValue
-    def isAll: Boolean = isEndless && isBeginless
+    def hasTwoEnds: Boolean = !isEndless && !isBeginless
     def isPassedBy(other: Last): Boolean = other.rank > high
     def isAheadOf(other: Last): Boolean = other.rank < low
 

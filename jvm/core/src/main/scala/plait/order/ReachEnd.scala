@@ -104,10 +104,7 @@ object ReachEnd {
         sum = toward.add(sum, Saturating.times(values(indices(i)), factors(i)))
         i += 1
       }
-      // A division by one takes the processor as long as any other, and longer than all the rest.
-      if (openness == Openness.Open)
-        toward.inside(if (divisor == 1) sum else toward.divideOpen(sum, divisor))
-      else if (divisor == 1) sum
+      if (openness == Openness.Open) toward.inside(toward.divideOpen(sum, divisor))
       else toward.divide(sum, divisor)
     }
   }

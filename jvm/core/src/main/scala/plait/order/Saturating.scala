@@ -42,19 +42,28 @@ object Saturating {
   def ceilDown(x: Long, divisor: Long): Long =
     if (x == Long.MinValue) x else ceilDivide(x, divisor)
   def floorDown(x: Long, divisor: Long): Long =
-    if (x == Long.MinValue) x else Math.floorDiv(x, divisor)
+    if (x == Long.MinValue) x else floorDivide(x, divisor)
   def ceilUp(x: Long, divisor: Long): Long =
     if (x == Long.MaxValue) x else ceilDivide(x, divisor)
   def floorUp(x: Long, divisor: Long): Long =
-    if (x == Long.MaxValue) x else Math.floorDiv(x, divisor)
+    if (x == Long.MaxValue) x else floorDivide(x, divisor)
 
+  // A division by one, which most are, would take the processor longer than all the rest of a sum.
+  private def floorDivide(x: Long, divisor: Long): Long =
+    if (divisor == 1) x else Math.floorDiv(x, divisor)
   private def ceilDivide(x: Long, divisor: Long): Long =
-    if (x % divisor > 0) x / divisor + 1 else x / divisor
+    if (divisor == 1) x else if (x % divisor > 0) x / divisor + 1 else x / divisor
 
   /** `-x`. That of the least long does not fit and becomes the greatest: as an upper end "no end",
     * as a lower end one that is too small by 1; both are safe.
     */
   def negate(x: Long): Long = if (x == Long.MinValue) Long.MaxValue else -x
+
+  /** How far `to` is from a lower one; the greatest long if that does not fit. */
+  def distance(from: Long, to: Long): Long = {
+    val difference = to - from
+    if (difference < 0) Long.MaxValue else difference
+  }
 
   /** The last value below an open upper end. */
   def before(end: Long): Long =

@@ -55,16 +55,13 @@ object Bands {
     */
   def between(before: Long, after: Long, farthest: Option[Long]): Bands = {
     val frontier = math.max(before, after)
-    def distance(from: Long, to: Long) = Saturating.addUp(to, Saturating.negate(from))
     if (frontier == Frontier.Unknown || frontier == Frontier.Over) Unknown
     else if (before != Frontier.Unknown && after > before)
-      from(frontier, distance(before, after))
+      from(frontier, Saturating.distance(before, after))
     else
-      farthest
-        .filter(_ > frontier)
-        .fold(Unknown)(end =>
-          from(frontier, math.max(1, distance(frontier, end) / StepsToFarthest))
-        )
+      farthest.filter(_ > frontier).fold(Unknown) { end =>
+        from(frontier, math.max(1, Saturating.distance(frontier, end) / StepsToFarthest))
+      }
   }
 
   private def from(frontier: Long, step: Long): Bands = new Bands(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.stream
 
+import plait.order.Saturating
+
 /** The greatest rank of the rows of one side in a batch.
   *
   * {{{
@@ -15,8 +17,5 @@ final private[stream] class Newest {
   /** How far it is ahead of what the side promises; 0 where it promises nothing, or that no row comes any more. */
   def aheadOf(frontier: Long): Long =
     if (frontier == Frontier.Unknown || rank <= frontier) 0L
-    else {
-      val ahead = rank - frontier
-      if (ahead < 0) Long.MaxValue else ahead
-    }
+    else Saturating.distance(frontier, rank)
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.stream
 
+import java.util.function.LongBinaryOperator
+
 /** What is known of a segment's chunks without reading them.
   *
   * A *segment* is the rows of one side and one band ([[Bands]]) that one batch stored, or that were put together
@@ -43,28 +45,27 @@ final class Segment(val id: Long, val chunks: Int, var born: Long) {
   var cleaned: Int = 0
   var readInVain: Int = 0
 
+  /** No live row has a lower rank. */
+  def leastRank: Long = ofLive(minRank, Long.MaxValue)(math.min)
+
   /** When the first of its live rows leaves. */
-  def firstEnd: Long = {
-    var first = Long.MaxValue
-    var i = 0
-    // The least end of the chunks before i.
-    while (i < chunks) {
-      if (live(i) > 0) first = math.min(first, minEnd(i))
-      i += 1
-    }
-    first
-  }
+  def firstEnd: Long = ofLive(minEnd, Long.MaxValue)(math.min)
 
   /** When the last does; `Long.MaxValue` if some never do, or there are none. */
   def lastEnd: Long = {
-    var last = Long.MinValue
+    val last = ofLive(maxEnd, Long.MinValue)(math.max)
+    if (last == Long.MinValue) Long.MaxValue else last
+  }
+
+  private def ofLive(numbers: Array[Long], none: Long)(pick: LongBinaryOperator): Long = {
+    var picked = none
     var i = 0
-    // The greatest end of the chunks before i.
+    // What was picked of the live chunks before i.
     while (i < chunks) {
-      if (live(i) > 0) last = math.max(last, maxEnd(i))
+      if (live(i) > 0) picked = pick.applyAsLong(picked, numbers(i))
       i += 1
     }
-    if (last == Long.MinValue) Long.MaxValue else last
+    picked
   }
 
   private def liveChunks = (0 until chunks).iterator.filter(live(_) > 0)

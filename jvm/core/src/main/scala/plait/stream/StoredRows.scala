@@ -71,9 +71,7 @@ final class StoredRows[R >: Null <: AnyRef](
 
   /** No row has a lower rank. */
   def leastRank: Long =
-    (for (s <- segments.all.iterator; c <- 0 until s.chunks if s.live(c) > 0)
-      yield s.minRank(c)).minOption
-      .getOrElse(Long.MaxValue)
+    segments.all.iterator.map(_.leastRank).minOption.getOrElse(Long.MaxValue)
 
   /** What the chunks take that are stored. */
   def storedBytes: Long = segments.all.iterator.map(_.storedBytes).sum

@@ -73,6 +73,13 @@ class SaturatingLaws extends LawSuite {
     }
   }
 
+  property("a distance is the exact one, or the greatest long where that does not fit") {
+    forAll(long, long) { (x, y) =>
+      val (from, to) = (math.min(x, y), math.max(x, y))
+      BigInt(Saturating.distance(from, to)) == (BigInt(to) - BigInt(from)).min(Long.MaxValue)
+    }
+  }
+
   property("a descending rank turns the order of values round, at the limits too") {
     forAll(long, long) { (x, y) =>
       (x < y) == (Direction.Descending.rank(x) > Direction.Descending.rank(y)) &&

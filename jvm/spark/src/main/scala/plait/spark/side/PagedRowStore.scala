@@ -115,7 +115,7 @@ final class PagedRowStore(
     if (bytes <= room) {
       val page = pages.get((handle >>> 32).toInt).getBaseObject
       Platform.putLong(page, offsetOf(handle), (room.toLong << 32) | bytes)
-      source.writeToMemory(page, offsetOf(handle) + PagedRowStore.LengthBytes)
+      RowBytes.copy(source, page, offsetOf(handle) + PagedRowStore.LengthBytes)
       handle
     } else {
       free(handle)
