@@ -7,6 +7,7 @@ The oracle is the definition, batch by batch, over lists of rows.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from pyspark.errors import AnalysisException, ParseException, StreamingQueryExce
 from tests.python.queries import settings
 from tests.python.streams import (
     DELAY,
+    END,
     START,
     WITHIN,
     Batch,
@@ -39,6 +41,7 @@ pytestmark = pytest.mark.spark
 NEAR = f"l.k = r.k AND {WITHIN}"
 MOST = "spark.plait.stream.max-rows-per-key"
 AT_LIMIT = "spark.plait.stream.at-limit"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def keeping(most: int) -> dict[str, str | int | bool]:
@@ -73,6 +76,15 @@ def test_of_a_key_that_has_too_many_rows_those_leave_whose_reach_ends_first(
     report = plait.stream_report(progress)
     assert (report.rows()[0].rows_evicted, report.rows()[0].largest_key) == (1, 3)
     assert report.rows()[0].rows_stored == 3
+    # Of each side the newest row that has come with a batch or before it, at its end the last one.
+    newest = {"left": (1003, 1003, END), "right": (1000, 1000, END)}
+    batches = set()
+    for row in report:
+        if isinstance(row.frontier, datetime):
+            batches.add(row.batch)
+            time = EPOCH + timedelta(seconds=newest[row.side][min(row.batch, 2)])
+            assert row.lag == time - row.frontier
+    assert batches >= {2, 3}
 
 
 def test_pairs_of_a_batch_are_found_before_rows_leave(session: SparkSession, feeds: Feeds) -> None:

@@ -14,6 +14,7 @@ import plait
 from plait import PlaitError, StreamSide
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
 NAMES = ("RowsIn", "RowsLate", "RowsStored", "RowsPruned", "Frontier")
 
 
@@ -21,13 +22,21 @@ def micros(time: datetime) -> int:
     return int(time.timestamp()) * 1_000_000
 
 
-def join(left: tuple[int, ...], right: tuple[int, ...], pairs: int = 0) -> dict[str, Any]:
+def join(
+    left: tuple[int, ...],
+    right: tuple[int, ...],
+    pairs: int = 0,
+    newest: tuple[datetime | int | None, datetime | int | None] = (None, None),
+) -> dict[str, Any]:
     metrics = {"pairsByProbingLeft": pairs, "pairsByProbingRight": 2 * pairs, "leftSegments": 1}
     for side, values in (("left", left), ("right", right)):
         metrics |= {f"{side}{name}": value for name, value in zip(NAMES, values, strict=True)}
         metrics[f"{side}BytesStored"] = 40 * values[2]
         if values[4] >= micros(NOON):
             metrics[f"{side}Bound"] = values[4] - 3_600_000_000
+    for side, time in zip(("left", "right"), newest, strict=True):
+        if time is not None:
+            metrics[f"{side}Newest"] = micros(time) if isinstance(time, datetime) else time
     return {
         "operatorName": "plaitSymmetricHashJoin",
         "memoryUsedBytes": 4096,
@@ -49,10 +58,18 @@ def progress(
     }
 
 
-FIRST = progress(0, join((3, 0, 3, 0, 0), (5, 0, 5, 0, 0), 7), newest="2026-03-01T12:10:00")
+FIRST = progress(
+    0,
+    join((3, 0, 3, 0, 0), (5, 0, 5, 0, 0), 7, (NOON + 20 * MINUTE, NOON + 10 * MINUTE)),
+    newest="2026-03-01T12:10:00",
+)
 SECOND = progress(
     1,
-    join((0, 1, 2, 1, micros(NOON)), (2000, 0, 2005, 0, micros(NOON))),
+    join(
+        (0, 1, 2, 1, micros(NOON)),
+        (2000, 0, 2005, 0, micros(NOON)),
+        newest=(0, NOON + 30 * MINUTE),
+    ),
     newest="2026-03-01T12:30:00",
     watermark="2026-03-01T12:00:00",
 )
@@ -82,7 +99,7 @@ def test_there_is_a_row_for_each_batch_and_side() -> None:
         pairs=0,
         largest_key=None,
         frontier=NOON,
-        lag=timedelta(minutes=30),
+        lag=timedelta(minutes=20),
         bound=NOON - timedelta(hours=1),
         bytes_stored=80,
         state_bytes=4096,
@@ -106,12 +123,37 @@ def test_progress_is_also_taken_as_spark_hands_it_out() -> None:
 def test_a_frontier_that_no_event_time_is_near_is_a_number() -> None:
     numbered = progress(0, join((1, 0, 1, 0, 500), (1, 0, 1, 0, micros(NOON))))
     assert [row.frontier for row in plait.stream_report([numbered])] == [500, micros(NOON)]
+    newest = (530, NOON + 10 * MINUTE)
     timed = progress(
-        0, join((1, 0, 1, 0, 500), (1, 0, 1, 0, micros(NOON))), newest="2026-03-01T12:10:00"
+        0,
+        join((1, 0, 1, 0, 500), (1, 0, 1, 0, micros(NOON)), newest=newest),
+        newest="2026-03-01T12:10:00",
     )
     left, right = plait.stream_report([timed])
-    assert (left.frontier, left.lag) == (500, None)
-    assert (right.frontier, right.lag) == (NOON, timedelta(minutes=10))
+    assert (left.frontier, left.lag) == (500, 30)
+    assert (right.frontier, right.lag) == (NOON, 10 * MINUTE)
+
+
+def test_the_lag_of_a_side_is_that_of_its_own_newest_row_however_old_its_batch() -> None:
+    def batch(number: int, at: int, *newest: datetime | int | None) -> dict[str, Any]:
+        frontier = micros(NOON + at * MINUTE)
+        sides = (1, 0, 1, 0, frontier), (1, 0, 1, 0, frontier)
+        return progress(
+            number, join(*sides, newest=(newest[0], newest[1])), newest="2026-03-01T12:40:00"
+        )
+
+    batches = [
+        batch(0, 0, NOON + 9 * MINUTE, None),
+        batch(1, 5, NOON + 7 * MINUTE, NOON + 40 * MINUTE),
+        batch(2, 10, 0, 0),
+    ]
+    lags = [row.lag for row in plait.stream_report(batches)]
+    assert lags == [9 * MINUTE, None, 4 * MINUTE, 35 * MINUTE, 0 * MINUTE, 30 * MINUTE]
+
+
+def test_a_newest_row_that_is_too_far_to_be_told_says_nothing_of_the_lag() -> None:
+    numbered = join((1, 0, 1, 0, 2**62), (1, 0, 1, 0, 7), newest=((2**63 - 1) // 10, 9))
+    assert [row.lag for row in plait.stream_report([progress(0, numbered)])] == [None, 2]
 
 
 def test_a_bound_before_all_times_is_none() -> None:
@@ -142,7 +184,7 @@ TEXT = """
 batch join side  rows in late stored pruned pairs frontier                lag bound                bytes    ms
     0    0 left        3    0      3      0     7                                                    120 1,234
     0    0 right       5    0      5      0    14                                                    200 1,234
-    1    0 left        0    1      2      1     0 2026-03-01 12:00:00 0:30:00 2026-03-01 11:00:00     80 1,234
+    1    0 left        0    1      2      1     0 2026-03-01 12:00:00 0:20:00 2026-03-01 11:00:00     80 1,234
     1    0 right   2,000    0  2,005      0     0 2026-03-01 12:00:00 0:30:00 2026-03-01 11:00:00 80,200 1,234
 """  # noqa: E501
 

@@ -90,6 +90,9 @@ GROUPS = {
         GROUP BY e""",
     "time": """SELECT window_end, window_time, count(*) AS c FROM {}
         GROUP BY window_end, window_time HAVING count(*) > 1""",
+    "time alone": "SELECT window_time, count(*) AS c FROM {} GROUP BY window_time",
+    "time by another name": """SELECT t, sum(v) AS s FROM (SELECT v, window_time AS t FROM {}
+        WHERE v > 2) GROUP BY t""",
     "hour": """SELECT window_end, hour(ts) AS h, count(*) AS c FROM {}
         GROUP BY window_end, hour(ts)""",
     "WITH": """WITH w AS (SELECT * FROM {}) SELECT window_end, max(ts) AS t FROM w
@@ -250,6 +253,19 @@ def test_windows_of_any_zone_are_over_when_no_row_of_theirs_can_come(
         minutely(streams, first, minutes=126, every=18)
     else:
         minutely(streams, first, minutes=42)
+    with settings(session, {"spark.sql.session.timeZone": zone}):
+        holds(streams)
+
+
+@pytest.mark.parametrize("where", ["autumn", "spring"])
+def test_windows_of_one_last_millisecond_are_one_group_wherever_the_clocks_are_put(
+    session: SparkSession, tmp_path: Path, where: str
+) -> None:
+    zone, first = ZONES[where]
+    windows = "HOP({l}, ts, INTERVAL 30 MINUTES, INTERVAL 1 HOUR)"
+    query = f"SELECT window_time, count(*) AS c, max(ts) AS t FROM {windows} GROUP BY window_time"
+    streams = Windows(session, tmp_path, query, l=120)
+    minutely(streams, first, minutes=126, every=18)
     with settings(session, {"spark.sql.session.timeZone": zone}):
         holds(streams)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,16 +29,21 @@ def draw(report: StreamReport, path: Path) -> Path:
     figure.suptitle(f"Joins of the query {report.query}" if report.query else "Joins of a query")
     for (join, rows), stored, lag in zip(joins.items(), *panels, strict=True):
         _draw(stored, rows, [float(row.rows_stored) for row in rows])
-        _draw(lag, rows, [row.lag.total_seconds() if row.lag else None for row in rows])
+        _draw(lag, rows, [_number(row.lag) for row in rows])
         stored.set_title(f"join {join}")
         stored.set_ylabel("rows that wait")
         stored.yaxis.set_major_formatter("{x:,.0f}")
         stored.legend()
-        lag.set_ylabel("lag of the frontier, seconds")
+        is_time = any(isinstance(row.lag, timedelta) for row in rows)
+        lag.set_ylabel(f"lag of the frontier{', seconds' if is_time else ''}")
         lag.set_xlabel("batch")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     return path
+
+
+def _number(lag: timedelta | int | None) -> float | None:
+    return lag.total_seconds() if isinstance(lag, timedelta) else lag
 
 
 def _draw(axes: Axes, rows: list[StreamSide], values: list[float | None] | list[float]) -> None:

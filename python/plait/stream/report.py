@@ -37,6 +37,9 @@ Progress = Mapping[str, Any]
 
 OVER: Literal["over"] = "over"
 _NO_MORE = 2**63 - 1
+# The newest row is told up to here: Spark keeps the largest of all tasks tenfold.
+_MOST_TOLD = _NO_MORE // 10
+EVENT_TIMES = ("max", "watermark")
 Frontier = datetime | int | Literal["over"] | None
 
 
@@ -51,11 +54,11 @@ class StreamSide:
     of this side, and ``largest_key`` the most of its rows of one key that came or were looked
     at (None of an earlier version). No later row of the side is before ``frontier``, which is None
     before it is known, and OVER once a side that is bounded has come to its end; ``lag`` is how
-    far a time lies behind the newest event time that Spark has told of until then (of several
-    streams it tells one). No row of the side that waits is before ``bound``, which follows from
-    the other side's frontier, and is None where nothing follows. ``bytes_stored`` is what the rows
-    take that wait, ``state_bytes`` what the state store holds of both sides in memory,
-    ``duration`` what the whole batch took.
+    far it lies behind the newest row of the side that has come until then, a timedelta of a
+    time (None where no row has come, or of an earlier version). No row of the side that waits is
+    before ``bound``, which follows from the other side's frontier, and is None where nothing
+    follows. ``bytes_stored`` is what the rows take that wait, ``state_bytes`` what the state store
+    holds of both sides in memory, ``duration`` what the whole batch took.
     """
 
     batch: int
@@ -72,7 +75,7 @@ class StreamSide:
     pairs: int
     largest_key: int | None
     frontier: Frontier
-    lag: timedelta | None
+    lag: timedelta | int | None
     bound: Frontier
     bytes_stored: int
     state_bytes: int
@@ -177,11 +180,12 @@ def report_of(progresses: Sequence[Progress]) -> StreamReport:
     """Return the report of progress as it is written in JSON, the oldest first."""
     batches = [p for p in progresses if "addBatch" in p.get("durationMs", {})]
     _check_joins(batches)
-    newest = _newest_times(batches)
+    newest = _newest_time(batches)
     times = {key: _is_time(values, newest) for key, values in _frontiers(batches).items()}
+    rows = _newest_rows(batches)
     sides = [
-        _side(batch, operator, (join, side), times[join, side], seen)
-        for batch, seen in zip(batches, newest, strict=True)
+        _side(batch, operator, (join, side), times[join, side], rows[i, join, side])
+        for i, batch in enumerate(batches)
         for join, operator in joins_of(batch)
         for side in SIDES
     ]
@@ -232,18 +236,25 @@ def _place(rank: int, is_time: bool) -> Frontier:
         return None
 
 
-def _newest_times(batches: Sequence[Progress]) -> list[datetime | None]:
-    """Return the newest event time known after each batch."""
-    newest: datetime | None = None
-    found = []
-    for batch in batches:
-        event_time = batch.get("eventTime", {})
-        for name in ("max", "watermark"):
-            # The epoch stands for a watermark that is not known.
-            time = _instant(event_time[name]) if name in event_time else EPOCH
-            if time != EPOCH:
-                newest = time if newest is None else max(newest, time)
-        found.append(newest)
+def _newest_time(batches: Sequence[Progress]) -> datetime | None:
+    """Return the newest event time of the query, None if none is known."""
+    told = (b["eventTime"].get(name) for b in batches if "eventTime" in b for name in EVENT_TIMES)
+    # The epoch stands for a watermark that is not known.
+    known = [time for time in map(_instant, filter(None, told)) if time != EPOCH]
+    return max(known, default=None)
+
+
+def _newest_rows(batches: Sequence[Progress]) -> dict[tuple[int, int, str], int | None]:
+    """Return the newest row of each side up to each batch, as a number, None before one came."""
+    newest: dict[tuple[int, str], int] = {}
+    found = {}
+    for i, batch in enumerate(batches):
+        for join, operator in joins_of(batch):
+            for side in SIDES:
+                came = _rank(operator, f"{side}Newest")
+                if came:
+                    newest[join, side] = max(came, newest.get((join, side), came))
+                found[i, join, side] = newest.get((join, side))
     return found
 
 
@@ -251,12 +262,18 @@ def _instant(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _is_time(frontiers: Sequence[int], newest: Sequence[datetime | None]) -> bool:
-    known = [time for time in newest if time is not None]
-    if not known:
+def _is_time(frontiers: Sequence[int], newest: datetime | None) -> bool:
+    if newest is None:
         return False
-    micros = (known[-1] - EPOCH) // timedelta(microseconds=1)
+    micros = (newest - EPOCH) // timedelta(microseconds=1)
     return all(abs(f - micros) < LIKE_A_TIME // timedelta(microseconds=1) for f in frontiers)
+
+
+def _lag(frontier: int, newest: int | None, is_time: bool) -> timedelta | int | None:
+    if frontier in (0, _NO_MORE) or newest is None or newest >= _MOST_TOLD:
+        return None
+    behind = max(newest - frontier, 0)
+    return timedelta(microseconds=behind) if is_time else behind
 
 
 def _side(
@@ -264,14 +281,11 @@ def _side(
     operator: Progress,
     place: tuple[int, str],
     is_time: bool,
-    newest: datetime | None,
+    newest: int | None,
 ) -> StreamSide:
     join, side = place
     metrics = operator["customMetrics"]
-    frontier = _place(_rank(operator, f"{side}Frontier"), is_time)
-    lag = None
-    if isinstance(frontier, datetime) and newest:
-        lag = max(newest - frontier, timedelta(0))
+    frontier = _rank(operator, f"{side}Frontier")
     return StreamSide(
         batch=int(batch["batchId"]),
         time=_instant(batch["timestamp"]),
@@ -287,8 +301,8 @@ def _side(
         rows_evicted=metrics.get(f"{side}RowsEvicted", 0),
         pairs=metrics[f"pairsByProbing{side.capitalize()}"],
         largest_key=metrics.get(f"{side}LargestKey"),
-        frontier=frontier,
-        lag=lag,
+        frontier=_place(frontier, is_time),
+        lag=_lag(frontier, newest, is_time),
         bound=_place(_rank(operator, f"{side}Bound"), is_time),
         bytes_stored=metrics.get(f"{side}BytesStored", 0),
         state_bytes=operator["memoryUsedBytes"],
@@ -316,11 +330,21 @@ def cells(side: StreamSide) -> tuple[str, ...]:
         *(str(side.batch), str(side.join), side.side),
         *(f"{number:,}" for number in (*rows, side.pairs)),
         _frontier_text(side.frontier),
-        "" if side.lag is None else str(timedelta(seconds=round(side.lag.total_seconds()))),
+        _lag_text(side.lag),
         _frontier_text(side.bound),
         f"{side.bytes_stored:,}",
         f"{side.duration // timedelta(milliseconds=1):,}",
     )
+
+
+def _lag_text(lag: timedelta | int | None) -> str:
+    match lag:
+        case None:
+            return ""
+        case timedelta():
+            return str(timedelta(seconds=round(lag.total_seconds())))
+        case _:
+            return f"{lag:,}"
 
 
 def _frontier_text(frontier: Frontier) -> str:

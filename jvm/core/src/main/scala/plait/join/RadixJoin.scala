@@ -89,6 +89,7 @@ final class RadixJoin(
 
   /** The row of the last step. */
   def probing: Long = probe.handle(at - 1)
+  def probingRank: Long = probe.rank(at - 1)
   def leaver: Long = build.handle(from + leaving - 1)
 
   /** Does a built row share the hash of the probing one? */

@@ -10,12 +10,14 @@ import plait.order.Saturating
   * }}}
   */
 final private[stream] class Newest {
-  private var rank = Long.MinValue
+  private var greatest = Long.MinValue
 
-  def add(other: Long): Unit = rank = math.max(rank, other)
+  def add(rank: Long): Unit = greatest = math.max(greatest, rank)
+
+  def rank: Long = greatest
 
   /** How far it is ahead of what the side promises; 0 where it promises nothing, or that no row comes any more. */
   def aheadOf(frontier: Long): Long =
-    if (frontier == Frontier.Unknown || rank <= frontier) 0L
-    else Saturating.distance(frontier, rank)
+    if (frontier == Frontier.Unknown || greatest <= frontier) 0L
+    else Saturating.distance(frontier, greatest)
 }

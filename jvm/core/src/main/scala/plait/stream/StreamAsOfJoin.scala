@@ -79,6 +79,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** How many rows of a side have left because of the limit. */
   def evicted(side: Side): Long = rowsOf(side).evicted
 
+  /** The greatest rank of the rows of the batch; `Long.MinValue` if none has one. */
+  def newestRank(side: Side): Long = newest(side).rank
+
   /** How far the newest row of the batch is ahead of its side's frontier. */
   def lag(side: Side): Long = newest(side).aheadOf(frontiers(side))
 

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.LongType
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
 import plait.order.OrderChoice
 import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
-import plait.spark.side.{JoinOutput, JoinedPairs, SideReader, WholeKeyTable}
+import plait.spark.side.{JoinOutput, JoinedPairs, RowsByRank, SideReader, WholeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -80,7 +80,7 @@ class DemandSuite extends SparkSuite {
     val bound = Predicate
       .create(And(condition._1, condition._2), columns.left ++ columns.right)
     val pairs = new SymmetricHashJoinPairs(
-      inputs,
+      inputs.map(RowsByRank.asTheyCome(_)),
       readers,
       core,
       roles,

@@ -105,7 +105,7 @@ final class RadixJoinPairs(
   private def probe(): Boolean = {
     rows(probing).point(core.probing, probingRow)
     if (core.hasCandidates) {
-      reader.read(probingRow)
+      reader.read(probingRow, core.probingRank)
       if (reader.reaches) {
         core.look(reader.low, reader.high)
         return nextMatch()

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
 import plait.join.{JoinCore, KeyGroup, Leaving, Role}
-import plait.spark.side.{JoinedPairs, SideReader}
+import plait.spark.side.{JoinedPairs, RowsByRank, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the join core from two iterators: reads a row of the side that the core wants, gives the
@@ -29,7 +29,7 @@ import plait.{BySide, Side}
   *   gives back what is held, after the last row, and not with the end of the task: one task may run many joins
   */
 final class SymmetricHashJoinPairs(
-    inputs: BySide[Iterator[InternalRow]],
+    inputs: BySide[RowsByRank],
     readers: BySide[SideReader],
     core: JoinCore[SideReader, KeyGroup, UnsafeRow],
     roles: BySide[Role],
@@ -103,7 +103,8 @@ final class SymmetricHashJoinPairs(
     hasArrival = input.hasNext
     if (hasArrival) {
       val reader = readers(side)
-      reader.read(input.next())
+      val row = input.next()
+      reader.read(row, input.knownRank)
       if (reader.hasRank) core.advance(side, reader.rank)
     } else core.finish(side)
     if (roles(side.other).leaves eq Leaving.Aloud)

@@ -49,7 +49,9 @@ final class SymmetricHashJoinTask(
     }
     run.ending.is(() => release(run, sorts))
     def byRank = joinByRank(
-      BySide.make(side => sorts(side).fold(inputs(side))(_.sorted(inputs(side)))),
+      BySide.make { side =>
+        sorts(side).fold(RowsByRank.asTheyCome(inputs(side)))(_.sorted(inputs(side)))
+      },
       sorts,
       run
     )
@@ -76,7 +78,7 @@ final class SymmetricHashJoinTask(
   }
 
   private def joinByRank(
-      inputs: BySide[Iterator[InternalRow]],
+      inputs: BySide[RowsByRank],
       sorts: BySide[Option[RankSort]],
       run: SymmetricHashJoinTask.Run
   ): JoinedPairs = {

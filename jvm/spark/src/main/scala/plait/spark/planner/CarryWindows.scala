@@ -19,7 +19,7 @@ import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, Windo
   *   AND l.window_end = r.window_end               AND l.window_end = r.window_end
   * }}}
   *
-  *   1. Groups and pairs are the same: what is added is equal where the edges are.
+  *   1. Groups and pairs are the same: what is added is equal where the edges are, or where the `window_time` is.
   *   1. It is done where nothing else carries a watermark: a group that has an event time goes by that.
   *   1. Joins that Spark runs are left alone, and a query of WITH that is named in several places.
   */
@@ -116,10 +116,9 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
     else {
       val edges = new WindowEdges(aggregate).of(aggregate.child)
       aggregate.groupingExpressions
-        .collect { case column: Attribute => edges.get(column.exprId).map(_.end -> column) }
-        .flatten
-        .sortBy { case (end, _) => endsFirst(end) }
-        .flatMap { case (_, column) => WindowLasts.above(aggregate.child, column) }
+        .collect { case column: Attribute => column }
+        .sortBy(column => edges.get(column.exprId).fold(2)(edge => endsFirst(edge.end)))
+        .flatMap(WindowLasts.above(aggregate.child, _))
         .headOption
         .fold[LogicalPlan](aggregate) { case (child, last) =>
           aggregate.copy(

@@ -19,7 +19,7 @@ import plait.{BySide, Side}
 object CollectedPlan {
 
   /** To solve a row's interval takes as long as to compare it with so many rows, or more. */
-  private val EnoughToSolve = 2000
+  private val EnoughToSolve = 2000L
 
   /** What the condition itself rules out, however many partners the rows have. */
   def whyNever(join: JoinToPlan, collected: Side): Option[WhyNot] =
@@ -32,18 +32,19 @@ object CollectedPlan {
     } yield found
 
   /** @param partners
-    *   so many collected rows a streamed one would be compared with without an index, if known
+    *   how many collected rows a streamed one would be compared with without an index
     */
   def of(
       join: JoinToPlan,
       collected: Side,
-      partners: Option[BigInt],
+      partners: Partners,
       children: BySide[SparkPlan]
   ): Either[WhyNot, SparkPlan] =
     for {
       found <- intervals(join, collected)
-      _ <- partners
-        .filter(_ < EnoughToSolve && found.cost == JoinIntervals.Solved)
+      _ <- Option
+        .when(found.cost == JoinIntervals.Solved)(EnoughToSolve)
+        .flatMap(enough => partners.upTo(enough).filter(_ < enough))
         .map(few => WhyNot.FewPartners(collected, few.toLong))
         .toLeft(())
     } yield {

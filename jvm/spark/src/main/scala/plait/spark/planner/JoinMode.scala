@@ -27,17 +27,15 @@ object JoinMode extends JoinSelectionHelper {
   /** All rows of both sides go to one task. */
   case object Gathered extends JoinMode
 
-  /** One side is sent to every executor, the other stays where it is.
-    * @param partners
-    *   with how many rows of it, at most, one of the other would have to be compared, if known
-    */
-  final case class Collected(side: Side, partners: Option[BigInt]) extends JoinMode
+  /** One side is sent to every executor, the other stays where it is. */
+  final case class Collected(side: Side, partners: Partners) extends JoinMode
 
   /** With fewer rows to a key than this, going through all of them is quicker than an index. */
-  private val EnoughPartners = 16
+  private val EnoughPartners = 16L
 
-  /** With how many rows, on average, a row of a broadcast shares its key. */
-  private val Partners = new TreeNodeTag[Double]("plait.partners")
+  /** What was counted of a broadcast last. */
+  private val Counted = new TreeNodeTag[Count]("plait.partners")
+  final private case class Count(enough: Long, partners: Double)
 
   /** {{{
     * no key        one side is small                            Collected
@@ -91,7 +89,8 @@ object JoinMode extends JoinSelectionHelper {
     case _ => false
   }
 
-  private def whole(join: JoinToPlan, side: Side): Collected = Collected(side, join.rows(side))
+  private def whole(join: JoinToPlan, side: Side): Collected =
+    Collected(side, _ => join.rows(side))
 
   /** Spark's own broadcast join does something that a collected one does not. */
   private def whyBroadcast(join: JoinToPlan, side: Side): Option[WhyNot] =
@@ -137,22 +136,28 @@ object JoinMode extends JoinSelectionHelper {
     if (!stage.isMaterialized) Left(WhyNot.BroadcastFirst(side))
     else
       whyBroadcast(join, side).toLeft(()).flatMap { _ =>
-        val partners = partnersIn(stage)
+        val partners = partnersIn(stage, EnoughPartners)
         Either.cond(
           partners >= EnoughPartners,
-          Collected(side, Some(BigInt(math.ceil(partners).toLong))),
+          Collected(side, enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong))),
           if (join.residual.isEmpty) WhyNot.NoComparison()
           else WhyNot.FewPartners(side, math.ceil(partners).toLong)
         )
       }
 
   /** Counted once a broadcast, however often adaptive execution plans the join. */
-  private def partnersIn(stage: BroadcastQueryStageExec): Double =
-    stage.broadcast.getTagValue(Partners).getOrElse {
-      val found = BroadcastRelation.rowsPerKey(stage.executeBroadcast[Any]().value)
-      stage.broadcast.setTagValue(Partners, found)
-      found
-    }
+  private def partnersIn(stage: BroadcastQueryStageExec, enough: Long): Double =
+    stage.broadcast
+      .getTagValue(Counted)
+      .filter(counted => enough <= counted.enough || counted.partners < counted.enough)
+      .map(_.partners)
+      .getOrElse {
+        val broadcast = stage.executeBroadcast[Any]().value
+        val rows = stage.getRuntimeStatistics.rowCount
+        val found = BroadcastRelation.rowsPerKey(broadcast, rows, enough.toDouble)
+        stage.broadcast.setTagValue(Counted, Count(enough, found))
+        found
+      }
 
   private def prunesPartitions(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruning])))

@@ -5,22 +5,19 @@ import org.apache.spark.sql.catalyst.analysis.{Star, UnresolvedAttribute, Unreso
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.types.{LongType, TimestampNTZType}
 
 import plait.spark.plan.WindowEdge
 
-/** Gives `window_time` wherever `window_end` is: the last millisecond of the window, of the type of the
-  * column that the windows are laid over.
+/** Gives `window_time` ([[LastMillisecond]]) wherever `window_end` is.
   *
   * {{{
-  * window_end  10:05:00        window_time  10:04:59.999
+  * SELECT window_time FROM TUMBLE(...)        SELECT the last millisecond before window_end AS window_time FROM TUMBLE(...)
   * }}}
   *
   * It is no column that `*` selects, and a column of the user's own that has this name comes first.
   */
 object ResolveWindowTime extends Rule[LogicalPlan] {
   private val Name = "window_time"
-  private val Millisecond = 1000L
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!WindowEdges.areIn(plan)) plan
@@ -142,13 +139,6 @@ object ResolveWindowTime extends Rule[LogicalPlan] {
 
   private def windowTime(end: NamedExpression, edge: WindowEdge): NamedExpression = {
     val qualifier = if (end.resolved) end.qualifier else Seq.empty
-    Alias(lastMillisecond(end, edge), Name)(qualifier = qualifier)
-  }
-
-  private def lastMillisecond(end: Expression, edge: WindowEdge): Expression = {
-    val micros = PreciseTimestampConversion(end, TimestampNTZType, LongType)
-    val last = Subtract(micros, Literal(Millisecond))
-    val wall = PreciseTimestampConversion(last, LongType, TimestampNTZType)
-    if (edge.timeType == TimestampNTZType) wall else Cast(wall, edge.timeType)
+    Alias(LastMillisecond.of(end, edge.timeType), Name)(qualifier = qualifier)
   }
 }

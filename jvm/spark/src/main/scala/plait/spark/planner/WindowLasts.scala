@@ -27,7 +27,7 @@ private object WindowLasts {
   /** @param edge
     *   a column of the plan
     * @return
-    *   None: it is no edge of windows over an event time
+    *   None: it is no edge of windows over an event time, and not their `window_time`
     */
   def above(plan: LogicalPlan, edge: Attribute): Option[(LogicalPlan, Attribute)] =
     lifted(plan, edge).flatMap { case (carrying, last) =>
@@ -65,6 +65,11 @@ private object WindowLasts {
   private def throughProject(project: Project, edge: Attribute) =
     source(project.projectList, edge).flatMap {
       case made: WindowEdge => lastIn(project.projectList, made).map(project -> _.toAttribute)
+      case time @ LastMillisecond(end) =>
+        above(project.child, end).map { case (child, last) =>
+          val ofTime = lastOfTime(project.projectList, LastMillisecond.lastInstant(time, last))
+          (Project(withLast(project.projectList, ofTime), child), ofTime.toAttribute)
+        }
       case column: Attribute =>
         above(project.child, column).map { case (child, last) =>
           (Project(withLast(project.projectList, last), child), last)
@@ -121,6 +126,15 @@ private object WindowLasts {
     lasts.get(edge.end).orElse(lasts.get(WindowEdge.Last))
   }
 
-  private def withLast(columns: Seq[NamedExpression], last: Attribute) =
+  /** The same column as before, if this was asked before. */
+  private def lastOfTime(columns: Seq[NamedExpression], made: WindowLast): NamedExpression =
+    columns
+      .collectFirst { case a @ Alias(last: WindowLast, _) if last.semanticEquals(made) => a }
+      .getOrElse {
+        val marked = made.time.asInstanceOf[Attribute]
+        Alias(made, "window_last")(explicitMetadata = Some(WindowLast.metadata(marked)))
+      }
+
+  private def withLast(columns: Seq[NamedExpression], last: NamedExpression) =
     if (columns.exists(_.exprId == last.exprId)) columns else columns :+ last
 }

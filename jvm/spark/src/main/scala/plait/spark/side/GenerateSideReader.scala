@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 /** Compiles a [[SideReader]]: the expressions of a side write its fields, without a row between.
   *
   * {{{
-  * rank:     isNull_0 ... value_0 ...        hasRank_$eq(!isNull_0); rank_$eq(value_0);
+  * rank:     isNull_0 ... value_0 ...        hasRank_$eq(!isNull_0); rank_$eq(value_0);      perhaps from knownRank()
   * ends:     the same                        reaches only if none of the three is NULL
   * key:      only for a row that reaches     keyValue_$eq(...), or keyIs(a text), or key_$eq(a row)
   * }}}
@@ -17,13 +17,14 @@ object GenerateSideReader {
 
   def generate(in: SideExpressionsToRead): SideReader = {
     val context = new CodegenContext
+    // Before there is anything shared: a projection computes all that is shared so far, again.
+    val key = keyCode(context, in.key)
     val elimination = SQLConf.get.subexpressionEliminationEnabled
-    val values = context.generateExpressions(in.ranks.map(canonical), elimination)
+    val values = context.generateExpressions(KnownRank.in(in.ranks).map(canonical), elimination)
     val shared = context.subexprFunctionsCode
     val ranks = context.splitExpressionsWithCurrentInputs(
       values.zip(Seq("rank", "low", "high")).map { case (value, field) => stored(value, field) }
     )
-    val key = keyCode(context, in.key)
     compiled(context, s"reaches_$$eq(true);\n$shared\n$ranks\nif (reaches()) {\n$key\n}")
   }
 

@@ -68,7 +68,9 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   /** The rows may go to a file when memory is short: at first, and after they were kept in vain. */
   def letGo(): Unit = held.whenShort(() => toFile(held.sorted(), None))
 
-  def sorted(rows: Iterator[InternalRow]): Iterator[InternalRow] = new Iterator[InternalRow] {
+  def sorted(rows: Iterator[InternalRow]): RowsByRank = new RowsByRank {
+    private var rankOfLast = SideReader.Unknown
+    override def knownRank: Long = rankOfLast
     // Of the rows that were not given, and perhaps of the one given last; null before the input is read.
     private var merge: StretchMerge = _
     private var isGiven = false
@@ -98,6 +100,7 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
       isReady = false
       isGiven = true
       merge.head.point(row)
+      rankOfLast = merge.head.rank
       row
     }
 

@@ -51,7 +51,7 @@ final private[spark] class RowsToDeal(
 
   private def isAlive(number: Int): Boolean = {
     rows.point(rows.handle(number), row)
-    reader.read(row)
+    reader.read(row, rows.rankOf(number))
     reader.reaches
   }
 

@@ -25,6 +25,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   *   2. `hasRank` is apart from that: such a row moves the frontier even if it matches nothing.
   *   3. Where a key is kept, its form says ([[RowKey]]).
   *   4. What it gives is valid until the next `read`.
+  *   5. A rank that is known is not computed again ([[KnownRank]]); one that is `Unknown`, is.
   *
   * Two ways to evaluate: [[GenerateSideReader]] compiles one class for all the expressions of a side;
   * [[InterpretedSideReader]] is for where Spark does not compile.
@@ -39,8 +40,13 @@ abstract class SideReader extends RowKey {
   final var hasRank: Boolean = false
   final var reaches: Boolean = false
 
-  final def read(source: InternalRow): Unit = {
+  final protected var knownRank: Long = SideReader.Unknown
+
+  final def read(source: InternalRow): Unit = read(source, SideReader.Unknown)
+
+  final def read(source: InternalRow, rank: Long): Unit = {
     row = asUnsafe(source)
+    knownRank = rank
     evaluate(row)
   }
 
@@ -56,6 +62,9 @@ abstract class SideReader extends RowKey {
 final case class SideExpressionsToRead(key: KeyForm, ranks: Seq[Expression])
 
 object SideReader extends CodeGeneratorWithInterpretedFallback[SideExpressionsToRead, SideReader] {
+
+  /** In place of a rank; the rank of those that have none, too, so a row of the least rank has it computed again. */
+  val Unknown: Long = Long.MinValue
 
   def create(keys: Seq[Expression], ranks: Seq[Expression], output: Seq[Attribute]): SideReader =
     create(KeyForm.of(keys), ranks, output)

@@ -63,7 +63,7 @@ final class StreamAsOfTask(joinType: JoinType, asOf: AsOfSpec, batch: StreamBatc
             core.evicted(side),
             core.waiting(side)
           )
-          state.note(side, core.largestKey(side), core.lag(side))
+          state.note(side, core.largestKey(side), core.newestRank(side), core.lag(side))
         }
         finished(core.waiting(Side.Left) + core.waiting(Side.Right))
       })

@@ -54,7 +54,7 @@ final class StreamJoinTask(
         // To those who watch a stream a side that is over is a frontier like others.
         val pruned = counts.pruned + counts.freed
         state.count(side, counts.in, pruned, core.evicted(side), core.waiting(side))
-        state.note(side, core.largestKey(side), core.lag(side))
+        state.note(side, core.largestKey(side), core.newestRank(side), core.lag(side))
       }
       finished(core.waiting(Side.Left) + core.waiting(Side.Right))
     })

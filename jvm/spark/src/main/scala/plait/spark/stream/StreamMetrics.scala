@@ -28,6 +28,7 @@ import plait.spark.side.{JoinMetrics, PeakMetric}
   * leftBytesStored        what the left rows that wait take
   * leftSegments           pieces in which the left rows lie
   * leftLargestKey         the most left rows of one key that came with the batch or were looked at
+  * leftNewest             the greatest rank of the left rows of the batch, as a number
   * leftBatchLag           how far the newest left row of the batch is ahead of the left frontier
   *
   * of an as-of join
@@ -44,6 +45,7 @@ object StreamMetrics {
   def rowsPruned(side: Side): String = s"${side.name}RowsPruned"
   def rowsEvicted(side: Side): String = s"${side.name}RowsEvicted"
   def largestKey(side: Side): String = s"${side.name}LargestKey"
+  def newest(side: Side): String = s"${side.name}Newest"
   def lag(side: Side): String = s"${side.name}BatchLag"
   def pairsByProbing(side: Side): String = s"pairsByProbing${side.name.capitalize}"
   def frontier(side: Side): String = s"${side.name}Frontier"
@@ -77,6 +79,7 @@ object StreamMetrics {
   private def peaks: Seq[StatefulOperatorCustomMetric] = Side.both.flatMap { side =>
     Seq(
       Peak(largestKey(side), s"${side.name} rows of the largest key"),
+      Peak(newest(side), s"${side.name} newest row"),
       Peak(lag(side), s"${side.name} lag")
     )
   }

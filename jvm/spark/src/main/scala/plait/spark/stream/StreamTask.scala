@@ -105,8 +105,9 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
     stored(side).removedRows - stored(side).expiredRows - stored(side).sentAwayRows
 
   /** The greatest of all tasks counts. */
-  def note(side: Side, largestKey: Int, lag: Long): Unit = {
+  def note(side: Side, largestKey: Int, newest: Long, lag: Long): Unit = {
     JoinMetrics.note(metrics(StreamMetrics.largestKey(side)), largestKey.toLong)
+    JoinMetrics.note(metrics(StreamMetrics.newest(side)), newest)
     JoinMetrics.note(metrics(StreamMetrics.lag(side)), lag)
   }
 

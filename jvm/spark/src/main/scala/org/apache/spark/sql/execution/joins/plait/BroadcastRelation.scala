@@ -24,20 +24,27 @@ object BroadcastRelation {
     case other => throw new IllegalArgumentException(s"no rows are known of ${other.getClass}")
   }
 
-  /** With how many rows, on average, a row shares its key: itself, and its partners.
+  /** With how many rows, on average, a row shares its key: itself, and its partners. The number if it is below
+    * `enough`, else one that is no less: keys are counted up to where that is sure.
     * @param broadcast
     *   by key
+    * @param rows
+    *   how many it has at most, if known
     */
-  def rowsPerKey(broadcast: Any): Double = {
+  def rowsPerKey(broadcast: Any, rows: Option[BigInt], enough: Double): Double = {
     val relation = broadcast.asInstanceOf[HashedRelation].asReadOnlyCopy()
     if (relation.keyIsUnique) 1
     else {
-      var rows, squares = 0.0
-      for (n <- counts(relation)) {
-        rows += n
+      val most = rows.fold(Double.PositiveInfinity)(_.toDouble)
+      val keys = counts(relation)
+      var counted, squares = 0.0
+      // Invariant: of the keys before the next, `counted` is the sum of their rows and `squares` that of the squares.
+      while (keys.hasNext && squares < enough * most) {
+        val n = keys.next()
+        counted += n
         squares += n * n
       }
-      squares / rows
+      if (keys.hasNext) squares / most else squares / counted
     }
   }
 
