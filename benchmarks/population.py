@@ -248,6 +248,11 @@ def judge(result: Result, title: str, laps: Laps) -> None:
     result.judge(what, most, int(most_without / GAIN))
 
 
+def panel(laps: Laps) -> dict[str, Sequence[int]]:
+    """Return the rows that each peer keeps after each micro-batch; the floor keeps none."""
+    return {name: streams.kept(lap) for name, lap in laps.items() if name != FLOOR}
+
+
 def run(options: Options, folder: Path) -> None:
     """Run the parts, each in a process of its own, and keep the result."""
     result = Result("population", TITLE, "", options, streams.WHOLE)
@@ -258,6 +263,6 @@ def run(options: Options, folder: Path) -> None:
             future = process.submit(race_in_own_jvm, part, options, folder)
             result.jdk, laps = future.result()
         judge(result, part.title, laps)
-        panels[part.title] = {name: streams.kept(lap) for name, lap in laps.items()}
+        panels[part.title] = panel(laps)
         draw_states(panels, TITLE, options.folder / "population-rows.png")
     print("\n".join(result.judged))

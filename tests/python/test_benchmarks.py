@@ -30,6 +30,7 @@ from benchmarks.options import Extent, Options
 from benchmarks.peer import Measured, Stopped
 from benchmarks.race import Lap, Ratio
 from benchmarks.result import Result
+from benchmarks.state_picture import draw_states
 from tests.python.conftest import QUICK
 
 if TYPE_CHECKING:
@@ -268,6 +269,8 @@ def test_joins_populated_from_a_backlog_give_the_rows_of_duckdb(
     customers, _, query_4 = population.PARTS  # the second is the first on another store
     for part in (customers, query_4):
         laps = population.race_part(spark, part, backlogs, quick.runs, tmp_path)
+        draw_states({part.title: population.panel(laps)}, part.title, tmp_path / "rows.png")
+        assert (tmp_path / "rows.png").exists()
         names = ("Plait", "Plait, bounded", "stock Spark")
         plait, bounded, spark_s = (max(streams.kept(laps[name])) for name in names)
         assert plait == spark_s

@@ -33,8 +33,10 @@ ALL = {
 INNER = ALL["inner"]
 
 
-def make_tables(spark: SparkSession, keys: int, right_rows: int = ROWS) -> None:
-    for name, rows, factor in (("l", ROWS, 7919), ("r", right_rows, 6007)):
+def make_tables(
+    spark: SparkSession, keys: int, right_rows: int = ROWS, left_rows: int = ROWS
+) -> None:
+    for name, rows, factor in (("l", left_rows, 7919), ("r", right_rows, 6007)):
         spark.range(0, rows, 1, 2).selectExpr(
             "explode(IF(id % 30 = 4, array(id, id), array(id))) AS id",
         ).selectExpr(
@@ -123,7 +125,7 @@ def test_rows_whose_reach_would_be_solved_are_compared_with_the_few_of_their_key
 
 
 def test_a_reach_is_solved_where_many_rows_have_one_key(spark: SparkSession) -> None:
-    make_tables(spark, keys=20, right_rows=3000)
+    make_tables(spark, keys=20, right_rows=3000, left_rows=6000)
     query = INNER.replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", EITHER)
     assert in_buckets(spark, query) == 0
 

@@ -270,12 +270,13 @@ NULL_ORDERS = [
 ALL_TYPES = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
 
 
-@pytest.mark.parametrize("adaptive", [True, False])
 @pytest.mark.parametrize("condition", NULL_ORDERS)
 @pytest.mark.parametrize("join", ALL_TYPES)
 def test_rows_without_an_order_value_match_where_the_condition_lets_them(
-    spark: SparkSession, join: str, condition: str, adaptive: bool
+    spark: SparkSession, join: str, condition: str
 ) -> None:
+    # Half of the types of each condition, and half of the conditions of each type.
+    adaptive = (ALL_TYPES.index(join) + NULL_ORDERS.index(condition)) % 2 == 0
     columns = "l.id" if "SEMI" in join or "ANTI" in join else "l.id, r.id"
     query = f"SELECT {columns} FROM l {join} r ON l.k = r.k AND ({condition})"
     always = {"spark.plait.join.strategy": "always", "spark.sql.adaptive.enabled": adaptive}

@@ -128,7 +128,7 @@ def test_a_preserved_side_of_stretches_is_cut_into_ranges(
     rng = Random(f"{how} {condition}")
     homes, partners = stretches(rng, 300, 0.1, False), stretches(rng, 300, 0.1, False)
     register(spark, homes, partners)
-    for partitions, adaptive in ((2, True), (7, False), (16, True)):
+    for partitions, adaptive in ((7, False), (16, True)):
         keys = {"spark.sql.shuffle.partitions": partitions, "spark.sql.adaptive.enabled": adaptive}
         with settings(spark, ALWAYS | keys):
             df = spark.sql(QUERIES[how].format(CONDITIONS[condition][0]))

@@ -46,7 +46,7 @@ def windowed(name: str, windows: str = "TUMBLE") -> str:
 
 
 def minutely(
-    streams: Streams, first: int = 100 * MINUTE, minutes: int = 30, every: int = 8
+    streams: Streams, first: int = 100 * MINUTE, minutes: int = 30, every: int = 11
 ) -> None:
     """Rows every so many minutes, the last of a side as late as the watermark lets them be."""
     for m in range(0, minutes, every):
@@ -166,6 +166,47 @@ def test_a_window_join_equals_that_of_tables_and_forgets_what_is_over(
     columns = "a.id" if how.startswith("LEFT ") else "a.id, b.id AS r"
     sides = windowed("l", windows), windowed("r", windows)
     query = joined(sides[0], how, sides[1], columns, "AND a.v % 4 = b.v % 4")[1:-1]
+    streams = Windows(session, tmp_path, query, l=120, r=120)
+    minutely(streams)
+    holds(streams)
+
+
+UNIONS = {
+    "starts of two shapes": """SELECT window_start, count(*) AS c FROM (SELECT window_start FROM {0}
+        UNION ALL SELECT window_start FROM {1}) GROUP BY window_start""",
+    "a start and an end": """SELECT w, count(*) AS c FROM (SELECT window_start AS w FROM {0}
+        UNION ALL SELECT window_end AS w FROM {0}) GROUP BY w""",
+}
+
+
+@pytest.mark.parametrize("union", UNIONS)
+def test_windows_of_several_shapes_carry_no_watermark_on(
+    session: SparkSession, tmp_path: Path, union: str
+) -> None:
+    query = UNIONS[union].format(windowed("l"), windowed("l", "HOP"))
+    streams = Windows(session, tmp_path, query, l=120)
+    minutely(streams, minutes=6)
+    with pytest.raises(AnalysisException, match="without watermark"):
+        streams.run()
+
+
+def test_last_milliseconds_of_windows_of_several_shapes_are_one_group(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = f"""SELECT window_time, count(*) AS c FROM (SELECT window_time FROM {windowed("l")}
+        UNION ALL SELECT window_time FROM {windowed("l", "HOP")}) GROUP BY window_time"""
+    streams = Windows(session, tmp_path, query, l=120)
+    minutely(streams, minutes=18)
+    holds(streams)
+
+
+def test_a_last_millisecond_below_a_join_carries_its_watermark_through_it(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    left = f"(SELECT k, v, id, window_time, window_end FROM {windowed('l')})"
+    query = f"""SELECT a.window_time, count(*) AS c, count(b.id) AS n FROM {left} a
+        LEFT JOIN {windowed("r")} b ON a.k = b.k AND a.window_end = b.window_end
+        AND a.v % 4 = b.v % 4 GROUP BY a.window_time"""
     streams = Windows(session, tmp_path, query, l=120, r=120)
     minutely(streams)
     holds(streams)

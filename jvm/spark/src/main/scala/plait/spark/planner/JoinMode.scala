@@ -153,7 +153,7 @@ object JoinMode extends JoinSelectionHelper {
       .map(_.partners)
       .getOrElse {
         val broadcast = stage.executeBroadcast[Any]().value
-        val rows = stage.getRuntimeStatistics.rowCount
+        val rows = stage.getRuntimeStatistics.rowCount.filter(_ > 0)
         val found = BroadcastRelation.rowsPerKey(broadcast, rows, enough.toDouble)
         stage.broadcast.setTagValue(Counted, Count(enough, found))
         found

@@ -3,7 +3,7 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, LongType, TimestampNTZType}
+import org.apache.spark.sql.types.{DataType, LongType, TimestampNTZType, TimestampType}
 
 import plait.spark.plan.{WindowEdge, WindowLast}
 
@@ -30,7 +30,7 @@ private object LastMillisecond {
 
   /** The column that says when the window ends. */
   def unapply(time: Expression): Option[Attribute] = time match {
-    case Cast(wall, _, _, _) => ofWall(wall)
+    case Cast(wall, TimestampType, _, _) => ofWall(wall)
     case wall => ofWall(wall)
   }
 
@@ -53,10 +53,14 @@ private object LastMillisecond {
     *   that of the row's own window
     */
   def lastInstant(time: Expression, last: Attribute): WindowLast = {
-    val zone = Some(SQLConf.get.sessionLocalTimeZone)
+    // Where a view was made in another zone, the one that it was made in.
+    val zone = time match {
+      case Cast(_, _, Some(zone), _) => zone
+      case _ => SQLConf.get.sessionLocalTimeZone
+    }
     val wall =
-      if (time.dataType == TimestampNTZType) time else Cast(time, TimestampNTZType, zone)
-    WindowLast(Add(micros(wall), Literal(Millisecond)), last, WindowEdge.Last, 0L, zone)
+      if (time.dataType == TimestampNTZType) time else Cast(time, TimestampNTZType, Some(zone))
+    WindowLast(Add(micros(wall), Literal(Millisecond)), last, WindowEdge.Last, 0L, Some(zone))
   }
 
   private def micros(wall: Expression): Expression =

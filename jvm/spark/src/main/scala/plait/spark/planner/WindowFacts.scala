@@ -12,17 +12,27 @@ import plait.spark.plan.WindowLast
   * {{{
   * TUMBLE(l, ts, INTERVAL 5 MINUTES)      window_last >= ts
   *                                        wall clock of ts > wall clock of window_last - 5 MINUTES
+  * the same, of its window_time           the window_last of that >= window_last
   * }}}
   *
   * They hold of every row in which neither is NULL.
   */
 private object WindowFacts {
-  def of(plan: LogicalPlan): Seq[Expression] = for {
-    last <- plan.output.filter(column => EventTimes.isTime(column) && WindowLast.isColumn(column))
-    time <- plan.output.filter(column => EventTimes.isTime(column) && !WindowLast.isColumn(column))
-    window <- windowOf(last, time, plan).toSeq
-    fact <- Seq(GreaterThanOrEqual(last, time), isWithin(window, last, time))
-  } yield fact
+  def of(plan: LogicalPlan): Seq[Expression] = {
+    val (lasts, times) = plan.output.filter(EventTimes.isTime(_)).partition(WindowLast.isColumn)
+    val ofTimes = for {
+      last <- lasts
+      time <- times
+      window <- windowOf(last, time, plan).toSeq
+      fact <- Seq(GreaterThanOrEqual(last, time), isWithin(window, last, time))
+    } yield fact
+    // That of a `window_time` follows from that of the window: see LastMillisecond.
+    val ofLasts = for {
+      last <- lasts
+      own <- lasts if windowOf(last, own, plan).isDefined
+    } yield GreaterThanOrEqual(last, own)
+    ofTimes ++ ofLasts
+  }
 
   private def isWithin(window: WindowLast, last: Attribute, time: Attribute): Expression = {
     def wall(instant: Expression) = PreciseTimestampConversion(

@@ -68,7 +68,9 @@ private object WindowLasts {
       case time @ LastMillisecond(end) =>
         above(project.child, end).map { case (child, last) =>
           val ofTime = lastOfTime(project.projectList, LastMillisecond.lastInstant(time, last))
-          (Project(withLast(project.projectList, ofTime), child), ofTime.toAttribute)
+          // The facts of the one are in terms of the other.
+          val both = withLast(withLast(project.projectList, last), ofTime)
+          (Project(both, child), ofTime.toAttribute)
         }
       case column: Attribute =>
         above(project.child, column).map { case (child, last) =>
@@ -102,12 +104,23 @@ private object WindowLasts {
 
   private def throughUnion(union: Union, edge: Attribute) = {
     val at = union.output.indexWhere(_.exprId == edge.exprId)
+    if (at < 0 || union.children.map(shapeOf(_, at)).distinct.size > 1) None
+    else throughBranches(union, at)
+  }
+
+  /** Of windows that begin together the last instants differ if their shapes do. A `window_time` has none: of that the
+    * last instant follows whatever the shape.
+    */
+  private def shapeOf(branch: LogicalPlan, at: Int) =
+    new WindowEdges(branch).of(branch).get(branch.output(at).exprId).map(e => e.end -> e.shape)
+
+  private def throughBranches(union: Union, at: Int) = {
     val branches = union.children.map { child =>
       above(child, child.output(at)).map { case (carrying, last) =>
         Project(child.output.filterNot(_.exprId == last.exprId) :+ last, carrying)
       }
     }
-    if (at < 0 || branches.exists(_.isEmpty)) None
+    if (branches.exists(_.isEmpty)) None
     else {
       val carrying = union.copy(children = branches.flatten)
       Some((carrying, carrying.output.last))

@@ -20,10 +20,14 @@ import org.apache.spark.sql.types.DataType
   *
   * Unlike Spark's `TryEval` it declares that its child is not always evaluated, so that the
   * elimination of common subexpressions does not take a part of the child out of the `try`.
+  *
+  * It is equal to another only if their children are spelled alike ([[SpelledById]]). Spark takes `(a + b) + c` and
+  * `a + (b + c)` for one and computes it once; of doubles these are two, and the two ends of a reach may be made of them.
   */
 final case class NullOnError(child: Expression) extends UnaryExpression with ConditionalExpression {
   override def nullable: Boolean = true
   override def dataType: DataType = child.dataType
+  override lazy val canonicalized: Expression = NullOnError((new SpelledById)(child))
 
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): ConditionalExpression = this
