@@ -7,13 +7,10 @@ Oracle: DuckDB's join of all rows.
 from __future__ import annotations
 
 import re
-import shutil
-from collections import Counter
-from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 from tests.python.queries import settings
 from tests.python.streams import (
     NEAR,
@@ -21,10 +18,7 @@ from tests.python.streams import (
     OURS,
     SPARKS,
     WITHIN,
-    Batch,
-    Feed,
     Feeds,
-    Progress,
     Script,
     in_spark,
     joined,
@@ -32,7 +26,6 @@ from tests.python.streams import (
     quick_session,
     restarted,
     run,
-    start,
     timed,
 )
 
@@ -47,7 +40,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 Conf = dict[str, str]
-
 
 session = pytest.fixture(scope="module", name="session")(quick_session)
 
@@ -204,128 +196,6 @@ def test_another_column_of_the_same_type_is_refused_for_the_rows_that_wait_have_
         run(reading(read), tmp_path)
 
 
-def test_a_checkpoint_of_sparks_without_metadata_is_known_by_its_stores(
-    session: SparkSession, feeds: Feeds, tmp_path: Path
-) -> None:
-    script = timed(Script(12, "INNER"))
-    feeds.add(*script.batches[:3])
-    with settings(session, OFF):
-        run(feeds.join(session, "INNER", NEAR), tmp_path)
-    # As before Spark 4.0.
-    shutil.rmtree(tmp_path / "checkpoint/state/0/_metadata")
-    feeds.add(*script.batches[3:])
-    feeds.end()
-    df = feeds.join(session, "INNER", NEAR)
-    progress = run(df, tmp_path)
-    assert {p["stateOperators"][0]["operatorName"] for p in progress} == {SPARKS}
-    assert output(df, tmp_path) == joined(script.batches, "INNER", NEAR)
-
-
-def two_joins(session: SparkSession, feeds: dict[str, Feed], hint: str) -> DataFrame:
-    sql = f"""SELECT {hint} l.id AS l, r.id AS r, c.id AS c FROM {{l}} l
-        JOIN {{r}} r ON {in_spark(NEAR)} JOIN {{c}} c ON {in_spark(NEAR.replace("r.", "c."))}"""
-    return session.sql(sql, **{name: feed.df(session) for name, feed in feeds.items()})
-
-
-def three(folder: Path) -> tuple[dict[str, Feed], list[Batch]]:
-    """Feeds, and rows of which the first of each batch finds partners in the second batch."""
-    batches: list[Batch] = [
-        ([(1, 1, 1000, 0)], [(11, 1, 1001, 0)]),
-        ([(2, 1, 1005, 0)], [(12, 1, 1004, 0)]),
-    ]
-    return {name: Feed(folder / name) for name in "lrc"}, batches
-
-
-def fill(feeds: dict[str, Feed], batch: Batch) -> None:
-    for name, rows in zip("lrc", (*batch, batch[1]), strict=True):
-        feeds[name].add(rows)
-
-
-def names(progress: Progress) -> set[tuple[str, ...]]:
-    return {tuple(op["operatorName"] for op in p["stateOperators"]) for p in progress}
-
-
-NEVER = {"spark.plait.join.strategy": "never"}
-NO_HINT, HINT = ("/*+ NO_SYMMETRIC_HASH(l, r) */", "/*+ SYMMETRIC_HASH(l, r) */")
-
-
-@pytest.mark.parametrize(
-    ("hint", "first", "second"),
-    [(NO_HINT, {}, NEVER), (HINT, NEVER, {})],
-    ids=["one of them left to Spark", "one of them taken"],
-)
-def test_where_hints_say_which_joins_are_sparks_each_stays_what_it_is(
-    session: SparkSession, tmp_path: Path, hint: str, first: Conf, second: Conf
-) -> None:
-    feeds, batches = three(tmp_path)
-    for batch, conf in zip(batches, (first, second), strict=True):
-        fill(feeds, batch)
-        with settings(session, conf):
-            df = two_joins(session, feeds, hint)
-            progress = run(df, tmp_path)
-        both = {OURS, SPARKS}
-        assert [set(of_batch) for of_batch in names(progress)] == [both]
-    # 1, 2 and 11, 12 are all near each other.
-    pairs = product((1, 2), (11, 12), (11, 12))
-    assert output(df, tmp_path) == Counter(pairs)
-
-
-@pytest.mark.parametrize(
-    ("conf", "hint", "told"),
-    [
-        (OFF, NO_HINT, r"hints are not seen while spark\.plait\.enabled is false. Set it to true"),
-        ({}, "", "give them the hint NO_SYMMETRIC_HASH"),
-    ],
-    ids=["Plait is off", "the hint was taken away"],
-)
-def test_a_checkpoint_of_both_joins_is_refused_where_no_hint_says_which_is_which(
-    session: SparkSession, tmp_path: Path, conf: Conf, hint: str, told: str
-) -> None:
-    feeds, batches = three(tmp_path)
-    fill(feeds, batches[0])
-    run(two_joins(session, feeds, NO_HINT), tmp_path)
-    with settings(session, conf), pytest.raises(AnalysisException, match=told) as refused:
-        run(two_joins(session, feeds, hint), tmp_path)
-    assert "of both Spark's own and Plait's" in str(refused.value)
-
-
-def test_beside_an_as_of_join_the_others_of_a_checkpoint_of_both_stay_sparks(
-    session: SparkSession, tmp_path: Path
-) -> None:
-    feeds, batches = three(tmp_path)
-    sql = f"""SELECT l.id AS l, r.id AS r, c.id AS c FROM {{l}} l JOIN {{r}} r ON {in_spark(NEAR)}
-        LEFT ASOF JOIN {{c}} c MATCH_CONDITION (l.ts >= c.ts) ON l.k = c.k"""
-    for batch, conf in zip(batches, (NEVER, {}), strict=True):
-        fill(feeds, batch)
-        with settings(session, conf):
-            df = session.sql(sql, **{name: feed.df(session) for name, feed in feeds.items()})
-            progress = run(df, tmp_path)
-        assert [set(of_batch) for of_batch in names(progress)] == [{OURS, SPARKS}]
-
-
-@pytest.mark.parametrize(
-    ("hint", "code"), [("", "CHECKPOINT_OF_SPARK"), (NO_HINT, "HINTED_OTHERWISE")]
-)
-def test_a_micro_batch_of_sparks_says_whether_the_checkpoint_or_a_hint_is_why(
-    session: SparkSession, feeds: Feeds, tmp_path: Path, hint: str, code: str
-) -> None:
-    feeds.add(([(1, 1, 1000, 0)], [(11, 1, 1001, 0)]))
-    with settings(session, OFF):
-        run(feeds.join(session, "INNER", NEAR), tmp_path)
-    feeds.add(([(2, 1, 1000, 0)], [(12, 1, 1001, 0)]))
-    sql = f"SELECT {hint} l.id AS l, r.id AS r FROM {{l}} l JOIN {{r}} r ON {in_spark(NEAR)}"
-    query = start(session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session)), tmp_path)
-    try:
-        query.awaitTermination()
-        batch = query._jsq.streamingQuery().lastExecution()
-        told = session._jvm.plait.spark.PlaitReport.explain(batch).toString()
-    finally:
-        query.stop()
-    assert told.startswith("StreamingSymmetricHashJoin")
-    assert told.endswith(f"[{code}]")
-    assert ("a new checkpoint would be one of Plait's" in told) == (not hint)
-
-
 # With what a query is begun and gone on with, of which its values follow; and what is told of it.
 BERLIN, TOKYO = ({"spark.sql.session.timeZone": z} for z in ("Europe/Berlin", "Asia/Tokyo"))
 ANSI, LEGACY = ({"spark.sql.ansi.enabled": on} for on in ("true", "false"))
@@ -462,122 +332,3 @@ def test_a_state_of_another_format_is_refused_with_a_sentence(
     assert "new checkpoint" in str(refused.value)
     assert "another query" not in str(refused.value)
     assert ("this version of Plait reads format" in str(refused.value)) == (file == "format")
-
-
-# What is another condition in each micro-batch.
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "JOIN {r} r ON l.k = r.k AND l.ts - r.ts < current_timestamp() - l.ts",
-        "JOIN {r} r ON l.k = r.k AND r.ts < l.ts WHERE l.ts - r.ts < now() - l.ts",
-        "LEFT JOIN {r} r ON l.k = r.k AND r.ts = l.ts AND year(l.ts) = year(current_date())",
-        "LEFT JOIN {r} r ON l.k = r.k AND r.ts > l.ts WHERE r.ts - l.ts < now() - l.ts",
-        "ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND r.ts < localtimestamp()",
-    ],
-)
-def test_a_condition_that_follows_from_the_time_of_the_micro_batch_is_refused(
-    session: SparkSession, feeds: Feeds, rest: str
-) -> None:
-    sql = f"SELECT l.id AS l, r.id AS r FROM {{l}} l {rest}"
-    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
-    with pytest.raises(AnalysisException, match="which is another time in each micro-batch"):
-        run(df, feeds.folder)
-
-
-@pytest.mark.parametrize("of", ["WITH", "VIEW"])
-def test_so_is_one_above_a_query_that_has_a_name(
-    session: SparkSession, feeds: Feeds, of: str
-) -> None:
-    joins = f"SELECT l.id, l.ts AS a, r.ts AS b FROM {{l}} l JOIN {{r}} r ON {in_spark(NEAR)}"
-    where = "WHERE a - b < now() - a"
-    sides = {"l": feeds.left.df(session), "r": feeds.right.df(session)}
-    if of == "VIEW":
-        session.sql(joins, **sides).createOrReplaceTempView("near")
-        df = session.sql(f"SELECT id FROM near {where}")
-    else:
-        df = session.sql(f"WITH near AS ({joins}) SELECT id FROM near {where}", **sides)
-    with pytest.raises(AnalysisException, match="which is another time in each micro-batch"):
-        run(df, feeds.folder)
-
-
-def test_filters_of_one_side_may_follow_from_it_and_the_query_may_be_restarted(
-    session: SparkSession, feeds: Feeds, tmp_path: Path
-) -> None:
-    script = Script(12, "INNER")
-    sql = f"""SELECT t.l, t.r FROM (
-            SELECT l.id AS l, r.id AS r, l.ts AS at FROM {{l}} l JOIN {{r}} r ON {in_spark(NEAR)}
-        ) t WHERE t.at < now()"""
-    for batches in (script.batches[:3], script.batches[3:]):
-        feeds.add(*batches)
-        df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
-        run(df, tmp_path)
-    feeds.end()
-    run(df, tmp_path)
-    assert output(df, tmp_path) == joined(script.batches, "INNER", NEAR)
-
-
-# What has another answer in each micro-batch.
-
-
-@pytest.fixture
-def table(session: SparkSession, tmp_path: Path) -> str:
-    """A table of files, of which the greatest x is 0."""
-    session.range(1).toDF("x").write.parquet(str(tmp_path / "t"))
-    return f"parquet.`{tmp_path}/t`"
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "JOIN {r} r ON l.k = r.k + (SELECT max(x) FROM $) AND r.ts = l.ts",
-        "JOIN {r} r ON r.ts = l.ts WHERE l.k + (SELECT max(x) FROM $) = r.k",
-        "LEFT JOIN {r} r ON l.k = r.k + (SELECT max(x) FROM $) AND r.ts = l.ts",
-        "LEFT JOIN {r} r ON l.k = r.k AND r.ts = l.ts AND l.v >= (SELECT max(x) FROM $)",
-        "JOIN {r} r ON l.k = r.k AND r.s BETWEEN l.s AND l.s + (SELECT max(x) FROM $)",
-        "LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k + (SELECT max(x) FROM $)",
-        "LEFT ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k >= (SELECT max(x) FROM $)",
-    ],
-)
-def test_what_a_row_is_stored_by_does_not_follow_from_a_table(
-    session: SparkSession, feeds: Feeds, table: str, rest: str
-) -> None:
-    hints = "/*+ ORDERED(l, s, 50), ORDERED(r, s, 50) */" if "l.s" in rest else ""
-    sql = f"SELECT {hints} l.id AS l, r.id AS r FROM {{l}} l {rest.replace('$', table)}"
-    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
-    told = r"follows from the subquery .* whose answer may be another in the next micro-batch"
-    with pytest.raises(AnalysisException, match=told):
-        run(df, feeds.folder)
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        f"JOIN {{r}} r ON {NEAR} AND l.v >= (SELECT max(x) FROM $)",
-        f"LEFT JOIN {{r}} r ON {NEAR} AND r.v >= (SELECT max(x) FROM $)",
-        f"JOIN {{r}} r ON {NEAR} WHERE r.v >= (SELECT max(x) FROM $)",
-        f"""JOIN (SELECT *, k + (SELECT max(x) FROM $) AS key FROM {{r}}) r
-            ON {NEAR.replace("r.k", "r.key")}""",
-        f"JOIN {{r}} r ON {NEAR.replace('r.k', 'r.k + (SELECT 0)')}",
-    ],
-    ids=["a filter in ON", "a filter in ON of LEFT", "WHERE", "a column below", "no table"],
-)
-def test_elsewhere_a_subquery_may_ask_a_table(
-    session: SparkSession, feeds: Feeds, table: str, rest: str
-) -> None:
-    script = Script(12, "LEFT" if rest.startswith("LEFT") else "INNER")
-    feeds.add(*script.batches)
-    feeds.end()
-    sql = f"SELECT l.id AS l, r.id AS r FROM {{l}} l {in_spark(rest.replace('$', table))}"
-    df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
-    run(df, feeds.folder)
-    assert output(df, feeds.folder) == joined(script.batches, script.how, NEAR)
-
-
-def test_a_bounded_stream_has_no_source_that_waits_for_more(session: SparkSession) -> None:
-    rate = session.readStream.format("rate").option("minOffsetsPerTrigger", 5).load()
-    other = session.readStream.format("rate").load()
-    sql = """SELECT /*+ BOUNDED(a) */ a.value FROM {a} a JOIN {b} b ON a.value = b.value"""
-    with pytest.raises(AnalysisException, match=r"BOUNDED\(a\): .* minOffsetsPerTrigger"):
-        session.sql(sql, a=rate, b=other).writeStream.format("noop").start()
