@@ -16,7 +16,10 @@ from tests.python.frames import frame
 from tests.python.queries import settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
+    from tests.python import streams
 
 # To compile and to adapt takes longer than to run queries of a few rows.
 QUICK = {
@@ -40,6 +43,14 @@ def connect(spark: SparkSession) -> Iterator[SparkSession]:
         session.conf.set(key, value)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def feeds(tmp_path: Path) -> streams.Feeds:
+    """Two folders, to be read as streams."""
+    from tests.python.streams import Feeds
+
+    return Feeds(tmp_path)
 
 
 @pytest.fixture(params=["classic", "connect"])

@@ -12,6 +12,9 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from tests.python.conftest import QUICK
+from tests.python.queries import settings
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,6 +22,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 Row = tuple[Any, ...]
+
+
+def session_of_two_partitions(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session of a module's own, as ``quick_session``, whose joins have two tasks."""
+    own = spark.newSession()
+    with settings(own, QUICK | {"spark.sql.shuffle.partitions": 2}):
+        yield own
 
 
 class Stream:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException, StreamingQueryException
-from tests.python.conftest import QUICK
 from tests.python.queries import settings
+from tests.python.streams import quick_session
 
 import plait
 
@@ -139,11 +139,7 @@ class Source:
         return timed.withWatermark("ts", f"{SLACK} seconds")
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 class Run:

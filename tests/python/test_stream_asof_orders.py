@@ -7,14 +7,12 @@ The oracle is the definition, a loop over all pairs of the rows that ever came.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException
-from tests.python.conftest import QUICK
 from tests.python.declared_streams import Stream, running
-from tests.python.queries import settings
+from tests.python.streams import quick_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +31,7 @@ BATCHES = [
 END = 1000
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 def sign(direction: str) -> int:

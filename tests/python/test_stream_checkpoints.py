@@ -44,11 +44,6 @@ Conf = dict[str, str]
 session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
-@pytest.fixture
-def feeds(tmp_path: Path) -> Feeds:
-    return Feeds(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("how", "ours"), [("INNER", False), ("LEFT", False), ("LEFT", True), ("LEFT ANTI", True)]
 )

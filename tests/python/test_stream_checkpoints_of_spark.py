@@ -45,11 +45,6 @@ Conf = dict[str, str]
 session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
-@pytest.fixture
-def feeds(tmp_path: Path) -> Feeds:
-    return Feeds(tmp_path)
-
-
 def test_a_checkpoint_of_sparks_without_metadata_is_known_by_its_stores(
     session: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:

@@ -31,11 +31,6 @@ pytestmark = pytest.mark.spark
 session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
-@pytest.fixture
-def feeds(tmp_path: Path) -> Feeds:
-    return Feeds(tmp_path)
-
-
 # What is another condition in each micro-batch.
 
 

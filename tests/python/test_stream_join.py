@@ -52,11 +52,6 @@ pytestmark = pytest.mark.spark
 session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
-@pytest.fixture
-def feeds(tmp_path: Path) -> Feeds:
-    return Feeds(tmp_path)
-
-
 @pytest.mark.parametrize("number", range(cases(1, soak=25)))
 @pytest.mark.parametrize("frontier", ["query", "side"])
 @pytest.mark.parametrize("how", TYPES)

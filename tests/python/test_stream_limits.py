@@ -30,8 +30,6 @@ from tests.python.streams import (
 import plait
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
     from tests.python.frames import Rows
     from tests.python.streams import Row
@@ -49,11 +47,6 @@ def keeping(most: int) -> dict[str, str | int | bool]:
 
 
 session = pytest.fixture(scope="module", name="session")(quick_session)
-
-
-@pytest.fixture
-def feeds(tmp_path: Path) -> Feeds:
-    return Feeds(tmp_path)
 
 
 def rows(first: int, *times: int, key: int = 1) -> list[Row]:

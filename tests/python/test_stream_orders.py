@@ -9,14 +9,12 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
-from tests.python.conftest import QUICK
-from tests.python.declared_streams import Stream, running
+from tests.python.declared_streams import Stream, running, session_of_two_partitions
 from tests.python.queries import rows_of_spark, settings
 
 if TYPE_CHECKING:
@@ -32,11 +30,7 @@ NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 NEAR = "l.k = r.k AND r.s BETWEEN l.s AND l.s + 5"
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | {"spark.sql.shuffle.partitions": 2}):
-        yield own
+session = pytest.fixture(scope="module", name="session")(session_of_two_partitions)
 
 
 @pytest.fixture

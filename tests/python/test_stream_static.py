@@ -39,6 +39,7 @@ from tests.python.rates import (
     temporal,
     values,
 )
+from tests.python.streams import quick_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,11 +54,7 @@ MATCH = "MATCH_CONDITION (o.ts >= r.valid_from TIES ORDER BY r.seq) ON o.c = r.c
 HINTS = "VERSIONED(r, valid_from, seq), VERSION_KEY(r, c), VERSION_DELETED(r, (op = '-D'))"
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 @pytest.fixture(scope="module")

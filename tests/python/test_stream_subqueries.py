@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException
-from tests.python.conftest import QUICK
 from tests.python.declared_streams import Stream, running
 from tests.python.queries import rows_of_spark, settings
+from tests.python.streams import quick_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,11 +48,7 @@ QUERIES = {
 }
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK):
-        yield own
+session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
 @pytest.fixture

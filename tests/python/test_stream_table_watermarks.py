@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import IllegalArgumentException
-from tests.python.conftest import QUICK
-from tests.python.declared_streams import Stream, running
-from tests.python.queries import settings
+from tests.python.declared_streams import Stream, running, session_of_two_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,11 +23,7 @@ pytestmark = pytest.mark.spark
 WATERMARK = "plait.watermark"
 
 
-@pytest.fixture(scope="module")
-def session(spark: SparkSession) -> Iterator[SparkSession]:
-    own = spark.newSession()
-    with settings(own, QUICK | {"spark.sql.shuffle.partitions": 2}):
-        yield own
+session = pytest.fixture(scope="module", name="session")(session_of_two_partitions)
 
 
 @pytest.fixture

@@ -31,11 +31,6 @@ MATCHING_NULL = [
 session = pytest.fixture(scope="module", name="session")(quick_session)
 
 
-@pytest.fixture
-def feeds(tmp_path: Path) -> Feeds:
-    return Feeds(tmp_path)
-
-
 def join(session: SparkSession, feeds: Feeds, how: str, on: str, hint: str = "") -> DataFrame:
     chosen = "l.id AS l" if "ANTI" in how or "SEMI" in how else "l.id AS l, r.id AS r"
     return session.sql(

@@ -56,10 +56,10 @@ class StreamSide:
     before it is known, and OVER once a side that is bounded has come to its end; ``lag`` is how
     far it lies behind the newest row of the side that has come until then, a timedelta of a
     time (None where none has come, or none whose order as a number is above 0, or of an earlier
-    version). No row of the side that waits is
-    before ``bound``, which follows from the other side's frontier, and is None where nothing
-    follows. ``bytes_stored`` is what the rows take that wait, ``state_bytes`` what the state store
-    holds of both sides in memory, ``duration`` what the whole batch took.
+    version). No row of the side that waits is before ``bound``, which follows from the other
+    side's frontier, and is None where nothing follows. ``bytes_stored`` is what the rows take that
+    wait, ``state_bytes`` what the state store holds of both sides in memory, ``duration`` what the
+    whole batch took.
     """
 
     batch: int

@@ -5,6 +5,7 @@ import java.time.{LocalDateTime, ZoneId, ZoneOffset}
 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
   Attribute,
   BinaryExpression,
   Expression,
@@ -51,6 +52,10 @@ final case class WindowLast(
   override def prettyName: String = "window_last"
   override def withTimeZone(id: String): WindowLast = copy(timeZoneId = Some(id))
 
+  /** It as a column, an event time as `marked` is, which it is of. */
+  def columnOf(marked: Attribute): Alias =
+    Alias(this, prettyName)(explicitMetadata = Some(WindowLast.metadata(marked)))
+
   override protected def nullSafeEval(end: Any, time: Any): Any =
     WindowLast.of(end.asInstanceOf[Long], zoneId)
 
@@ -71,7 +76,7 @@ object WindowLast {
   private val Second = 1000000L
 
   /** What a column of it says, beside that it is the event time that `time` is. */
-  def metadata(time: Attribute): Metadata = new MetadataBuilder()
+  private def metadata(time: Attribute): Metadata = new MetadataBuilder()
     .putLong(EventTimeWatermark.delayKey, time.metadata.getLong(EventTimeWatermark.delayKey))
     .putBoolean(Key, value = true)
     .build()

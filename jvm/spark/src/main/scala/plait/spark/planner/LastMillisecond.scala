@@ -23,7 +23,7 @@ private object LastMillisecond {
     *   when the window ends, by the wall clock
     */
   def of(end: Expression, timeType: DataType): Expression = {
-    val last = Subtract(micros(end), Literal(Millisecond))
+    val last = Subtract(WallClockMicros.of(end), Literal(Millisecond))
     val wall = PreciseTimestampConversion(last, LongType, TimestampNTZType)
     if (timeType == TimestampNTZType) wall else Cast(wall, timeType)
   }
@@ -58,11 +58,7 @@ private object LastMillisecond {
       case Cast(_, _, Some(zone), _) => zone
       case _ => SQLConf.get.sessionLocalTimeZone
     }
-    val wall =
-      if (time.dataType == TimestampNTZType) time else Cast(time, TimestampNTZType, Some(zone))
-    WindowLast(Add(micros(wall), Literal(Millisecond)), last, WindowEdge.Last, 0L, Some(zone))
+    val end = Add(WallClockMicros.at(time, Some(zone)), Literal(Millisecond))
+    WindowLast(end, last, WindowEdge.Last, 0L, Some(zone))
   }
-
-  private def micros(wall: Expression): Expression =
-    PreciseTimestampConversion(wall, TimestampNTZType, LongType)
 }

@@ -3,7 +3,6 @@ package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.types.{LongType, TimestampNTZType}
 
 import plait.spark.plan.WindowLast
 
@@ -35,11 +34,7 @@ private object WindowFacts {
   }
 
   private def isWithin(window: WindowLast, last: Attribute, time: Attribute): Expression = {
-    def wall(instant: Expression) = PreciseTimestampConversion(
-      Cast(instant, TimestampNTZType, window.timeZoneId),
-      TimestampNTZType,
-      LongType
-    )
+    def wall(instant: Expression) = WallClockMicros.at(instant, window.timeZoneId)
     GreaterThan(wall(time), Subtract(wall(last), Literal(window.span)))
   }
 

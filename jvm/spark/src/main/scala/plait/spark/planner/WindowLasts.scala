@@ -67,7 +67,7 @@ private object WindowLasts {
       case made: WindowEdge => lastIn(project.projectList, made).map(project -> _.toAttribute)
       case time @ LastMillisecond(end) =>
         above(project.child, end).map { case (child, last) =>
-          val ofTime = lastOfTime(project.projectList, LastMillisecond.lastInstant(time, last))
+          val ofTime = lastOfTime(project.projectList, time, last)
           // The facts of the one are in terms of the other.
           val both = withLast(withLast(project.projectList, last), ofTime)
           (Project(both, child), ofTime.toAttribute)
@@ -104,15 +104,17 @@ private object WindowLasts {
 
   private def throughUnion(union: Union, edge: Attribute) = {
     val at = union.output.indexWhere(_.exprId == edge.exprId)
-    if (at < 0 || union.children.map(shapeOf(_, at)).distinct.size > 1) None
-    else throughBranches(union, at)
+    if (at < 0 || areEdgesOfSeveralShapes(union, at)) None else throughBranches(union, at)
   }
 
-  /** Of windows that begin together the last instants differ if their shapes do. A `window_time` has none: of that the
+  /** Of windows that begin together the last instants differ if their shapes do. A `window_time` is no edge: of that the
     * last instant follows whatever the shape.
     */
-  private def shapeOf(branch: LogicalPlan, at: Int) =
-    new WindowEdges(branch).of(branch).get(branch.output(at).exprId).map(e => e.end -> e.shape)
+  private def areEdgesOfSeveralShapes(union: Union, at: Int): Boolean = {
+    val edges = new WindowEdges(union)
+    def isEdge(plan: LogicalPlan) = edges.of(plan).contains(plan.output(at).exprId)
+    union.children.exists(isEdge) && !isEdge(union)
+  }
 
   private def throughBranches(union: Union, at: Int) = {
     val branches = union.children.map { child =>
@@ -140,13 +142,16 @@ private object WindowLasts {
   }
 
   /** The same column as before, if this was asked before. */
-  private def lastOfTime(columns: Seq[NamedExpression], made: WindowLast): NamedExpression =
+  private def lastOfTime(
+      columns: Seq[NamedExpression],
+      time: Expression,
+      last: Attribute
+  ): NamedExpression = {
+    val made = LastMillisecond.lastInstant(time, last)
     columns
-      .collectFirst { case a @ Alias(last: WindowLast, _) if last.semanticEquals(made) => a }
-      .getOrElse {
-        val marked = made.time.asInstanceOf[Attribute]
-        Alias(made, "window_last")(explicitMetadata = Some(WindowLast.metadata(marked)))
-      }
+      .collectFirst { case a @ Alias(known: WindowLast, _) if known.semanticEquals(made) => a }
+      .getOrElse(made.columnOf(last))
+  }
 
   private def withLast(columns: Seq[NamedExpression], last: NamedExpression) =
     if (columns.exists(_.exprId == last.exprId)) columns else columns :+ last

@@ -34,10 +34,7 @@ final private class WindowLayout(time: Attribute, shown: Seq[Attribute]) {
   import WindowLayout._
 
   /** When a row is, in microseconds of the wall clock. */
-  private val micros: Expression = {
-    val wall = if (time.dataType == TimestampNTZType) time else Cast(time, TimestampNTZType)
-    PreciseTimestampConversion(wall, TimestampNTZType, LongType)
-  }
+  private val micros: Expression = WallClockMicros.at(time, None)
 
   def laidOver(table: LogicalPlan, shape: WindowShape, keys: Seq[Expression]): LogicalPlan = {
     val timed = Filter(IsNotNull(time), table)
@@ -157,9 +154,7 @@ final private class WindowLayout(time: Attribute, shown: Seq[Attribute]) {
   ): Seq[Alias] = {
     val marked = table.output.find(_.exprId == time.exprId).filter(EventTimes.isTime)
     def column(of: WindowEdge.End, end: Expression, span: Long)(marked: Attribute) =
-      Alias(WindowLast(end, marked, of, span), "window_last")(
-        explicitMetadata = Some(WindowLast.metadata(marked))
-      )
+      WindowLast(end, marked, of, span).columnOf(marked)
     val made =
       if (!table.isStreaming) Nil
       else
