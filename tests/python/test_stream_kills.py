@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import ExitStack
 from itertools import accumulate
 from random import Random
+from statistics import median
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -139,4 +140,8 @@ def test_a_query_that_is_killed_again_and_again_gives_each_row_exactly_once(
             files.append(files_of_state(tmp_path / "checkpoint" / "state"))
     df = stream_process.query(kind, session, feeds)
     assert output(df, tmp_path) == expected(kind, script.batches)
-    assert max(files) < 60, files
+    # Files of a process that was killed may lie there for some batches.
+    assert max(files) < 100, files
+    early, late = files[20:60], files[60:]
+    if late:
+        assert median(late) < 1.25 * median(early), files

@@ -8,7 +8,7 @@ import scala.collection.mutable
   *
   * {{{
   * takeExpired()          the rows of segments that are too old
-  * restore(wanted)        reads the chunks that hold a wanted hash and meet its ranks
+  * restore(wanted)        reads the chunks that hold a wanted hash, meet its ranks, and last as long
   * mark(place)            one bit of a row: it has matched, or, as MarkMeans says, it is gone
   * remove(place)          the row leaves, whatever it reaches
   * replace(place)         the row gets another end, and is among those to be appended
@@ -120,9 +120,9 @@ final class StoredRows[R >: Null <: AnyRef](
       if (hash < wanted.hash(w)) i += 1
       else if (hash > wanted.hash(w)) w = wanted.firstAtOrAbove(hash, w)
       else {
-        val rank = chunk.rank(i)
-        if (rank >= wanted.low(w) && rank <= wanted.high(w) && segments.isLive(chunk, i, set))
-          to.restored(chunk.row(i), hash, rank, chunk.end(i), Mark.of(set, i), Place.of(s, c, i))
+        val (rank, end) = (chunk.rank(i), chunk.end(i))
+        if (wanted.wants(w, rank, end) && segments.isLive(chunk, i, set))
+          to.restored(chunk.row(i), hash, rank, end, Mark.of(set, i), Place.of(s, c, i))
         i += 1
       }
     }

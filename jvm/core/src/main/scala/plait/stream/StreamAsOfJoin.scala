@@ -133,8 +133,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     if ((superseding eq Superseding.ByFirst) && staysUnlessUseless(Side.Right)) waitForFirst()
     keepLeft()
     answer()
-    if ((superseding eq Superseding.ByNext) || limit.isDefined)
-      for (i <- 0 until right.size) wanted.add(right.hash(i), Long.MinValue, Long.MaxValue)
+    wantRight()
     restoreRight(wanted)
     if (superseding eq Superseding.ByNext) supersede()
     keepRightWithinLimit()
@@ -152,7 +151,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   /** The left rows that are answered, and the right rows that they may pick, by rank: handles of pages. */
   def rows(side: Side): HandleList = if (side eq Side.Left) answered else candidates
 
-  // What the left rows that are answered, and the keys of new right rows, want of the right store.
+  // What the left rows that are answered, and new right rows, want of the right store.
   private val wanted = new Wanted
   // Places of right rows that were read.
   private val restored = mutable.HashSet.empty[Long]
@@ -162,8 +161,9 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     */
   private def waitForFirst(): Unit = {
     val (ofNewRight, ofNewLeft) = (new Wanted, new Wanted)
-    for (i <- 0 until right.size) ofNewRight.add(right.hash(i), right.low(i), right.end(i))
-    for (i <- 0 until left.size) ofNewLeft.add(left.hash(i), left.low(i), left.end(i))
+    for (i <- 0 until right.size)
+      ofNewRight.add(right.hash(i), right.low(i), right.end(i), right.rank(i))
+    for (i <- 0 until left.size) want(ofNewLeft, i)
     restoreLeft(ofNewRight)
     restoreRight(ofNewLeft)
     val ranks = rightRanks
@@ -174,6 +174,20 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
       ofKey <- ranks.get(keyOf(Side.Left, i))
       first <- ofKey.minAfter(left.low(i))
     } left.endBefore(i, first)
+  }
+
+  private def want(wanted: Wanted, i: Int): Unit =
+    wanted.add(left.hash(i), left.low(i), left.end(i), left.rank(i))
+
+  /** Of a new right row the one before it and those after it, which end no sooner than it begins: a row that is
+    * superseded by then is none of them. Of a key that gains rows it must be known how many it has, if it has a limit.
+    */
+  private def wantRight(): Unit = {
+    val all = (_: Int) => Long.MinValue
+    val since = if (limit.isDefined) all else right.low(_)
+    if ((superseding eq Superseding.ByNext) || limit.isDefined)
+      for (i <- 0 until right.size)
+        wanted.add(right.hash(i), Long.MinValue, Long.MaxValue, since(i))
   }
 
   /** Does no row of a side leave while a row of the other may pick it? */
@@ -192,7 +206,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private def answer(): Unit = {
     for (i <- 0 until left.size if isFinal(left.end(i)) || left.isEvicted(i)) {
       answered.add(left.handle(i), left.rank(i))
-      wanted.add(left.hash(i), left.low(i), left.end(i))
+      want(wanted, i)
     }
     var row = nextFinal()
     // Invariant: the stored rows taken before this one are among the answered.
@@ -216,7 +230,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     val reader = readers.left
     reader.read(row)
     answered.add(pages.left.put(row), reader.rank)
-    wanted.add(reader.hash, reader.low, reader.high)
+    wanted.add(reader.hash, reader.low, reader.high, reader.rank)
   }
 
   private def isFinal(end: Long): Boolean =
@@ -323,7 +337,8 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private def keepLeft(): Unit = {
     for (limit <- limit) {
       val gaining = new Wanted
-      for (i <- 0 until left.size) gaining.add(left.hash(i), Long.MinValue, Long.MaxValue)
+      for (i <- 0 until left.size)
+        gaining.add(left.hash(i), Long.MinValue, Long.MaxValue, Long.MinValue)
       restoreLeft(gaining)
       keepWithinLimit(Side.Left, limit)(!isFinal(_))
     }

@@ -118,10 +118,11 @@ final class StreamJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
   private def keep(side: Side, reader: Q, row: R): Unit = {
     arrivals(side).add(pages(side).put(row), reader.rank)
     if (reader.reaches) {
-      wants(side).add(reader.hash, lowOf(side, reader), highOf(side, reader))
+      val since = if (isRanked(side, reader)) reader.rank else Long.MinValue
+      wants(side).add(reader.hash, lowOf(side, reader), highOf(side, reader), since)
       // Of a key that gains rows it must be known how many it has.
       if (limit.isDefined && frontiers(side.other) != Frontier.Over)
-        wants(side.other).add(reader.hash, Long.MinValue, Long.MaxValue)
+        wants(side.other).add(reader.hash, Long.MinValue, Long.MaxValue, Long.MinValue)
     }
   }
 

@@ -140,21 +140,4 @@ class CleaningScripts extends FunSuite {
     assertEquals(Seq(Long.MinValue, 0L, Long.MaxValue - 2).map(bands.of), Seq(0, 0, 0))
     assert(bands.of(Long.MaxValue - 1) < Bands.Count - 1)
   }
-
-  test(
-    "a chunk of which no wanted key reaches the ranks is not read, though other keys reach far"
-  ) {
-    val j = new Streams(capacity = 4)()
-    // Two chunks, by hash: key 0, and keys 1.
-    j.batch(
-      (0 until 4).map(i => left(i, 0, 10, 1000)) ++ (4 until 8).map(i => left(i, 1, 500, 1000))
-    )
-    j.batch(
-      Seq(
-        Right -> Row(1, 0, Some(600L), Some((400L, 600L))),
-        Right -> Row(2, 1, Some(20L), Some((0L, 20L)))
-      )
-    )
-    assertEquals(j.chunksRead.left, 0)
-  }
 }

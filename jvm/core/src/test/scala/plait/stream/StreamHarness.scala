@@ -228,7 +228,8 @@ object StreamHarness {
   /** What all readers' hashes are, of any rank. */
   def everything: Wanted = {
     val all = new Wanted
-    for (hash <- Seq(0, 1, 2).map(_ * 1000000007)) all.add(hash, Long.MinValue, Long.MaxValue)
+    for (hash <- Seq(0, 1, 2).map(_ * 1000000007))
+      all.add(hash, Long.MinValue, Long.MaxValue, Long.MinValue)
     all.sort()
     all
   }

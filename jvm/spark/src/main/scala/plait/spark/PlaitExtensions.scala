@@ -59,7 +59,8 @@ import plait.spark.sql.PlaitParser
   *                                                        itself comes by here for the first time
   * plan normalization       CarryUnstarted                EXPLAIN starts no query
   * after resolution         KeepCheckpoints               the checkpoint is known
-  * check of the analysis    StreamJoinCheck               the same
+  * check of the analysis    StreamJoinCheck               the same, and the optimizer can be asked which joins
+  *                                                        each micro-batch will have
   * optimizer, first         RestoreStreamJoins            so that all of Spark's rules see a join
   * optimizer, last          TakeStreamJoins               Spark's strategy for joins of streams comes
   *                                                        before all that are injected
@@ -115,7 +116,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => CarryWindows)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
     extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
-    extensions.injectCheckRule(_ => StreamJoinCheck)
+    extensions.injectCheckRule(new StreamJoinCheck(_))
     extensions.injectPreOperatorOptimizationRule(_ => RestoreStreamJoins)
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))
     extensions.injectPlannerStrategy(_ => StreamJoinStrategy)

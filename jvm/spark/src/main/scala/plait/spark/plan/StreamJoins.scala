@@ -43,6 +43,8 @@ final case class KeptTogether(child: LogicalPlan) extends UnaryNode {
 /** A join of two streams that Plait runs, once the optimizer has done its work. Spark's strategy for joins of
   * streams comes before all others and would take it.
   *
+  * @param read
+  *   the columns of its rows that something above it reads
   * @param ranges
   *   what rows are dealt by, where there is no equality; None: not at all
   */
@@ -52,6 +54,7 @@ final case class StreamJoin(
     joinType: JoinType,
     condition: Option[Expression],
     hint: JoinHint,
+    read: Seq[Attribute],
     ranges: Option[StreamJoin.Ranges] = None
 ) extends BinaryNode {
   def join: Join = Join(left, right, joinType, condition, hint)

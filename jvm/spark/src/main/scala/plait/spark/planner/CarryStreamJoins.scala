@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
 
@@ -11,6 +13,7 @@ import plait.order.WhyNot
 import plait.spark.PlaitConf
 import plait.spark.plan.{
   AsOfJoin,
+  JoinsOfCheckpoint,
   KeptTogether,
   PlaitJoinHint,
   StreamAsOfCarrier,
@@ -27,6 +30,16 @@ object StreamJoins {
     val wanted = hints.contains(PlaitJoinHint.SYMMETRIC_HASH) ||
       PlaitConf(SQLConf.get).turnedOff.isEmpty
     isOfStreams(join) && wanted && !hints.exists(LeavesIt.contains(_))
+  }
+
+  /** The plan with what its checkpoint says of who runs them said on the joins themselves. */
+  def settled(plan: LogicalPlan): LogicalPlan = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+    plan.transformDown { case JoinsOfCheckpoint(query, runBy) =>
+      query.transformUp {
+        case join: Join if isOfStreams(join) && !strategies(join).exists(isOurs) =>
+          hinted(join, runBy)
+      }
+    }
   }
 
   private val LeavesIt = Seq(PlaitJoinHint.NO_SYMMETRIC_HASH, PlaitJoinHint.CHECKPOINT_OF_SPARK)
@@ -73,6 +86,16 @@ object StreamJoins {
     join.copy(hint = JoinHint(Some(info), right))
   }
 
+  /** As if no hint had said this of it. */
+  def without(join: Join, strategy: JoinStrategyHint): Join = {
+    def bare(side: LogicalPlan): LogicalPlan = side match {
+      case ResolvedHint(child, hints) if hints.strategy.contains(strategy) => bare(child)
+      case one: UnaryNode => one.withNewChildren(Seq(bare(one.child)))
+      case other => other
+    }
+    join.copy(left = bare(join.left), right = bare(join.right))
+  }
+
   private def isOurs(strategy: JoinStrategyHint): Boolean =
     strategy == PlaitJoinHint.SYMMETRIC_HASH || LeavesIt.contains(strategy)
 }
@@ -89,14 +112,17 @@ object StreamJoins {
   * so it is hidden by [[CarryAtStart]].
   */
 object CarryStreamJoins extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(plan match {
-    case asked: Join => asked.mapChildren(_.resolveOperatorsUp(carrying))
-    case other => other.resolveOperatorsUp(carrying)
-  })
+  override def apply(plan: LogicalPlan): LogicalPlan = JoinsOfCheckpoint.asChosen(plan) {
+    OwnEventTimes(plan match {
+      case asked: Join => asked.mapChildren(_.resolveOperatorsUp(carrying))
+      case other => other.resolveOperatorsUp(carrying)
+    })
+  }
 
   /** Also those that have been analysed, as joins of Datasets. */
-  def all(query: LogicalPlan): LogicalPlan =
+  def all(query: LogicalPlan): LogicalPlan = JoinsOfCheckpoint.asChosen(query) {
     AnalysisHelper.allowInvokingTransformsInAnalyzer(query.transformUp(carrying))
+  }
 
   private val carrying: PartialFunction[LogicalPlan, LogicalPlan] = {
     case join: Join if isHidden(join) =>
@@ -130,11 +156,38 @@ object RestoreStreamJoins extends Rule[LogicalPlan] {
   }
 }
 
-/** Takes them out of the reach of Spark's strategy, when the optimizer has done all else. */
+/** Takes them out of the reach of Spark's strategy, when the optimizer has done all else, each with the columns that
+  * are read above it:
+  *
+  * {{{
+  * Aggregate window(b.ts), count(*)        reads b.ts
+  *   Project b.ts                          reads b.ts
+  *     Join a.k = b.k AND b.ts > a.ts      has a.k, a.ts, b.k, b.ts
+  * }}}
+  */
 object TakeStreamJoins extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case KeptTogether(child) => child
-    case join @ Join(left, right, joinType, condition, hint) if StreamJoins.isTaken(join) =>
-      StreamPlanning.of(join)(StreamRanges.of(StreamJoin(left, right, joinType, condition, hint)))
-  }
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    taken(StreamJoins.settled(plan), plan.outputSet)
+
+  private def taken(plan: LogicalPlan, read: AttributeSet): LogicalPlan =
+    CurrentOrigin.withOrigin(plan.origin) {
+      plan.mapChildren(child => taken(child, readBy(plan, read, child))) match {
+        case KeptTogether(child) => child
+        case join @ Join(left, right, joinType, condition, hint) if StreamJoins.isTaken(join) =>
+          StreamPlanning.of(join)(
+            StreamRanges.of(
+              StreamJoin(left, right, joinType, condition, hint, join.output.filter(read.contains))
+            )
+          )
+        case other => other
+      }
+    }
+
+  /** What a node reads of a child, if so much of its own rows is read. */
+  private def readBy(node: LogicalPlan, read: AttributeSet, child: LogicalPlan): AttributeSet =
+    node match {
+      case _: Project | _: Aggregate => node.references
+      case _: Filter | _: Join | _: KeptTogether => read ++ node.references
+      case _ => child.outputSet
+    }
 }

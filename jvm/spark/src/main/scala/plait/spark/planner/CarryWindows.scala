@@ -7,7 +7,13 @@ import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, WindowLast}
+import plait.spark.plan.{
+  JoinsOfCheckpoint,
+  StreamAsOfCarrier,
+  StreamJoinCarrier,
+  WindowEdge,
+  WindowLast
+}
 
 /** Lets the windows of streams carry their watermark on. `window_start` and `window_end` are of the wall clock
   * and no instants, so Spark and we go by the last instant of the window, [[WindowLast]], which follows from
@@ -31,7 +37,9 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   def all(plan: LogicalPlan): LogicalPlan =
-    if (plan.isStreaming && WindowEdges.areIn(plan)) carried(inlined(plan)) else plan
+    if (plan.isStreaming && WindowEdges.areIn(plan))
+      JoinsOfCheckpoint.asChosen(plan)(carried(inlined(plan)))
+    else plan
 
   /** Columns are brought up through a query of WITH where it stands, if that is in one place. */
   private def inlined(plan: LogicalPlan): LogicalPlan = {

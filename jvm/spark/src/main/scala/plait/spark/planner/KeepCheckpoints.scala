@@ -11,13 +11,21 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{Cross, Inner}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{SparkSession, classic}
 
 import plait.spark.PlaitConf
-import plait.spark.plan.{AsOfJoin, ClauseError, PlaitJoinHint, StreamAsOfCarrier, StreamJoinCarrier}
+import plait.spark.plan.{
+  AsOfJoin,
+  ClauseError,
+  JoinsOfCheckpoint,
+  PlaitJoinHint,
+  StreamAsOfCarrier,
+  StreamJoinCarrier
+}
 import plait.spark.stream.StreamSymmetricHashJoinExec
 
 /** A query goes on with the join that its checkpoint was made with, whatever is set: neither of the two can
@@ -44,12 +52,18 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
           s"The checkpoint ${write.resolvedCheckpointLocation} was made with Spark's own join of streams, so the query " +
             "goes on with that. A new checkpoint would be one of Plait's join."
         )
-        write.copy(inputQuery = left(write.inputQuery)(_ => true))
-      } else write.copy(inputQuery = withOurs(write.inputQuery, names))
+        write.copy(inputQuery = left(bare(write.inputQuery))(_ => true))
+      } else write.copy(inputQuery = withOurs(bare(write.inputQuery), names))
     // Spark refuses some of them where it resolves this, which is before anything else that comes here.
     case statement: WriteToStreamStatement if hasJoinOfStreams(statement.inputQuery) =>
       val names = statement.userSpecifiedCheckpointLocation.fold(Set.empty[String])(operators)
-      statement.copy(inputQuery = withOurs(statement.inputQuery, names))
+      statement.copy(inputQuery = withOurs(bare(statement.inputQuery), names))
+    case other => other
+  }
+
+  /** A statement comes by here, and then what it starts. */
+  private def bare(query: LogicalPlan): LogicalPlan = query match {
+    case JoinsOfCheckpoint(child, _) => child
     case other => other
   }
 
@@ -102,30 +116,33 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
 
   private def left(plan: LogicalPlan)(isSparks: Join => Boolean): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUp {
+      val bare = plan.transformUp {
         case carrier: StreamJoinCarrier if isSparks(carrier.join) => sparks(carrier.join)
         case join: Join if StreamJoins.isOfStreams(join) && isSparks(join) => sparks(join)
       }
+      JoinsOfCheckpoint(bare, PlaitJoinHint.CHECKPOINT_OF_SPARK)
     }
 
   /** What a hint leaves to Spark anyway is said to be left for that. */
-  private def sparks(join: Join): Join = {
-    val forgotten = CarryWindows.forgotten(join)
-    if (StreamJoins.isAsked(join, PlaitJoinHint.NO_SYMMETRIC_HASH)) forgotten
-    else StreamJoins.hinted(forgotten, PlaitJoinHint.CHECKPOINT_OF_SPARK)
-  }
+  private def sparks(join: Join): Join =
+    StreamJoins.without(CarryWindows.forgotten(join), PlaitJoinHint.SYMMETRIC_HASH)
 
   /** Their carriers, which are made before anything is known of a checkpoint, may be missing still. */
-  private def taken(plan: LogicalPlan)(isOurs: Join => Boolean): LogicalPlan = CarryWindows.all(
-    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+  private def taken(plan: LogicalPlan)(isOurs: Join => Boolean): LogicalPlan = {
+    val hinted = AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformDown {
         case carrier @ StreamJoinCarrier(join: Join, _) if isOurs(join) =>
           carrier.copy(child = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
         case join: Join if StreamJoins.isOfStreams(join) && isOurs(join) && !isTakenAlready(join) =>
-          StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
+          join.joinType match {
+            // The optimizer orders those without a hint, as it did at first.
+            case Inner | Cross => StreamJoins.without(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
+            case _ => StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
+          }
       }
     }
-  )
+    CarryWindows(JoinsOfCheckpoint(hinted, PlaitJoinHint.SYMMETRIC_HASH))
+  }
 
   private def isTakenAlready(join: Join) =
     join.hint.leftHint.exists(_.strategy.contains(PlaitJoinHint.SYMMETRIC_HASH))

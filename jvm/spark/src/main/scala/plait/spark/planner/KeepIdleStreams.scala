@@ -10,7 +10,8 @@ import plait.spark.plan.IdleStream
 /** Keeps the sources of joins of streams that have nothing for a micro-batch from the optimizer. */
 object KeepIdleStreams extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.isStreaming || !plan.exists(StreamJoins.typeOf(_).isDefined)) plan
+    if (!plan.isStreaming || !StreamJoins.settled(plan).exists(StreamJoins.typeOf(_).isDefined))
+      plan
     else
       plan.transformUp { case idle @ LocalRelation(_, Nil, true, _) =>
         IdleStream(idle)

@@ -22,13 +22,11 @@ import plait.{BySide, Side}
   *
   * @param whole
   *   the condition
-  * @param own
-  *   the event times of each side's columns
+  * @param kept
+  *   the event times of each side that are read of the output
   * @param known
   *   what later rows of a side are known to have after the watermark: its own event times, or what is equal to
   *   the other's
-  * @param kept
-  *   the sides whose event times are in the output
   * @param alone
   *   the sides of which rows come out that found no match
   * @param ends
@@ -37,24 +35,23 @@ import plait.{BySide, Side}
 final class OutputWatermark(
     whole: Term,
     translation: ConditionTranslation,
-    own: BySide[Seq[Expression]],
+    kept: BySide[Seq[Expression]],
     known: BySide[Seq[Expression]],
-    kept: Seq[Side],
     alone: Seq[Side],
     ends: Side => Option[AloneAt]
 ) extends (Long => Option[Long]) {
-  private val ownTerms: BySide[Seq[Term]] = own.map(_.map(translation.term))
+  private val keptTerms: BySide[Seq[Term]] = kept.map(_.map(translation.term))
   private val knownTerms: BySide[Seq[Term]] = known.map(_.map(translation.term))
   private lazy val solver =
-    new Solver(whole, Side.both.flatMap(side => ownTerms(side) ++ knownTerms(side)).distinct)
+    new Solver(whole, Side.both.flatMap(side => keptTerms(side) ++ knownTerms(side)).distinct)
 
   /** @param watermark
     *   in milliseconds, as the result; None: nothing is known
     */
   def apply(watermark: Long): Option[Long] = {
     val micros = watermark * 1000 + 1
-    val least = kept.flatMap(side => ownTerms(side).map(leastOf(_, side, micros)))
-    // The event times that no row of the output has say nothing.
+    val least = Side.both.flatMap(side => keptTerms(side).map(leastOf(_, side, micros)))
+    // Of event times that nobody reads nothing is to be said.
     if (least.isEmpty) Some(watermark)
     else Option.when(least.forall(_.isDefined))(math.floorDiv(least.flatten.min - 1, 1000L))
   }

@@ -76,7 +76,7 @@ object StreamAsOf {
       Join(join.left, join.right, Inner, comparison(join.best, operands), JoinHint.NONE)
     val pruning = new StreamPruning(
       JoinToPlan(compared, Inner, keys, compared.condition),
-      kept = Seq(Side.Left),
+      read = join.left.output,
       alone = Seq(Side.Left),
       rising = BySide(operands.map(_._1), operands.map(_._2))
     )

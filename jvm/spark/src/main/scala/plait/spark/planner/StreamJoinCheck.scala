@@ -4,12 +4,6 @@ package plait.spark.planner
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.optimizer.{
-  ConstantFolding,
-  PushDownPredicates,
-  ReplaceExpressions,
-  RewriteWithExpression
-}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.{StreamingRelationV2, WriteToStream}
@@ -17,10 +11,18 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.{SparkSession, classic}
 
 import plait.join.{Leaving, Matching, Role}
 import plait.order.WhyNot
-import plait.spark.plan.{AsOfJoin, BoundedStream, ClauseError, StreamAsOfCarrier, StreamJoinCarrier}
+import plait.spark.plan.{
+  AsOfJoin,
+  BoundedStream,
+  ClauseError,
+  StreamAsOfCarrier,
+  StreamJoin,
+  StreamJoinCarrier
+}
 import plait.spark.side.JoinOutput
 import plait.spark.stream.StreamSpec
 import plait.spark.{PlaitConf, UnboundedState}
@@ -38,24 +40,34 @@ import plait.{BySide, Side}
   * rows come out alone, and the output mode is update            error: they could not be taken back
   * }}}
   */
-object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
+final class StreamJoinCheck(session: SparkSession) extends (LogicalPlan => Unit) with Logging {
   override def apply(plan: LogicalPlan): Unit = plan match {
-    // What stands for an expression until the optimizer begins is no expression that is known.
     case write: WriteToStream =>
-      if (write.inputQuery.exists(StreamJoins.typeOf(_).isDefined)) settingsAreKnown()
-      write.inputQuery.foreach(checkMode(_, write.outputMode))
-      TimeOfBatch.check(write.inputQuery)
-      checkBounded(write.inputQuery)
-      // Below, what is said of a side in ON has become its filter, as if each join were INNER.
-      write.inputQuery.foreach {
-        case carrier: StreamJoinCarrier => StoredSubqueries.check(carrier.join)
-        case carrier: StreamAsOfCarrier => StoredSubqueries.check(carrier.join)
-        case _ => ()
+      val query = StreamJoins.settled(write.inputQuery)
+      if (query.exists(StreamJoins.typeOf(_).isDefined)) {
+        settingsAreKnown()
+        query.foreach(checkMode(_, write.outputMode))
+        TimeOfBatch.check(query)
+        checkBounded(query)
+        // The optimizer makes a filter of what is said of a side in ON.
+        query.foreach {
+          case carrier: StreamJoinCarrier => StoredSubqueries.check(carrier.join)
+          case carrier: StreamAsOfCarrier => StoredSubqueries.check(carrier.join)
+          case _ => ()
+        }
+        checkAll(optimized(write.inputQuery))
       }
-      val known = ConstantFolding(RewriteWithExpression(ReplaceExpressions(write.inputQuery)))
-      // What is said of an INNER join in WHERE is said of it in ON.
-      checkAll(PushDownPredicates(known))
     case _ => ()
+  }
+
+  /** The joins with the conditions and in the sequence in which each micro-batch will have them: an equality may stand
+    * in a WHERE above a view, or follow from two others.
+    */
+  private def optimized(query: LogicalPlan): LogicalPlan = {
+    val state = session.asInstanceOf[classic.SparkSession].sessionState
+    state.optimizer.execute(
+      state.planNormalizationRules.foldLeft(query.clone())((plan, rule) => rule(plan))
+    )
   }
 
   /** Else one that is no such value would be told of when the first rows come. */
@@ -87,11 +99,12 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     *   what waits for event time to go on, above this plan
     */
   private def checkAll(plan: LogicalPlan, above: Option[LogicalPlan] = None): Unit = plan match {
-    case carrier: StreamJoinCarrier => checkJoin(carrier.join, above)
-    case carrier: StreamAsOfCarrier =>
-      checkAsOf(carrier.join, above)
-      carrier.child.children.foreach(checkAll(_, Some(carrier.join)))
-    case join: Join if StreamJoins.isTaken(join) => checkJoin(join, above)
+    case join: StreamJoin =>
+      check(join, above)
+      join.children.foreach(checkAll(_, Some(join.join)))
+    case join: AsOfJoin if StreamAsOf.isOfStreams(join) =>
+      checkAsOf(join, above)
+      join.children.foreach(checkAll(_, Some(join)))
     case waits @ (_: Aggregate | _: Deduplicate | _: DeduplicateWithinWatermark) =>
       waits.children.foreach(checkAll(_, Some(waits)))
     case other => other.children.foreach(checkAll(_, above))
@@ -117,15 +130,10 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
     case relation: StreamingRelation => relation.dataSource.options
   }
 
-  private def checkJoin(join: Join, above: Option[LogicalPlan]): Unit = {
-    check(join, above)
-    join.children.foreach(checkAll(_, Some(join)))
-  }
-
-  private def check(join: Join, above: Option[LogicalPlan]): Unit = {
-    val toPlan = JoinToPlan.of(join)
-    val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan).spec)
-    StoredSubqueries.check(join)
+  private def check(join: StreamJoin, above: Option[LogicalPlan]): Unit = {
+    val toPlan = JoinToPlan.of(join.join)
+    val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan, join.read).spec)
+    StoredSubqueries.check(join.join)
     val whys = BySide.make(side => spec.pruning(side).whyNot)
     if (!toPlan.hasKeys && Side.both.forall(whys(_).isDefined))
       throw ClauseError(
@@ -134,7 +142,7 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
         join.origin
       )
     checkLimit(toPlan.hasKeys, join.origin)
-    for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join)
+    for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join.origin)
     tellOfTime(spec, above, join.origin)
   }
 
@@ -176,14 +184,14 @@ object StreamJoinCheck extends (LogicalPlan => Unit) with Logging {
       )
   }
 
-  private def tell(side: Side, why: WhyNot, spec: StreamSpec, join: Join): Unit = {
+  private def tell(side: Side, why: WhyNot, spec: StreamSpec, at: Origin): Unit = {
     val roles = JoinOutput.roles(spec.joinType).get
     val text = s"This ${spec.joinType.sql} join of streams keeps ${side.name} rows for ever" +
       (if (roles(side).leaves eq Leaving.Aloud) ", and those without a match never come out"
        else "") +
       s": ${why.sentence} [${why.code}]"
     val byDefault = if (isAwaited(roles(side))) UnboundedState.Error else UnboundedState.Warn
-    tell(byDefault, text, join.origin)
+    tell(byDefault, text, at)
   }
 
   private def tell(byDefault: UnboundedState, text: String, at: Origin): Unit =

@@ -28,7 +28,7 @@ object StreamJoinStrategy extends SparkStrategy {
     case join: StreamJoin =>
       val toPlan = JoinToPlan.of(join.join)
       val columns = BySide(join.left.output, join.right.output)
-      val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan).spec)
+      val spec = StreamPlanning.of(join)(StreamPruning.of(toPlan, join.read).spec)
       if (toPlan.hasKeys) Seq(node(join, toPlan.keys, toPlan.residual, spec, columns))
       else Seq(node(join, ranges(join), toPlan.residual, dealt(spec, join), columns))
     case join: AsOfJoin if StreamAsOf.isOfStreams(join) =>

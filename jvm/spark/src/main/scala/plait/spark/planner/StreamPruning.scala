@@ -5,13 +5,14 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{
   And,
+  Attribute,
+  AttributeSet,
   EqualTo,
   Expression,
   IsNotNull,
   Literal,
   PredicateHelper
 }
-import org.apache.spark.sql.catalyst.plans.LeftExistence
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 import plait.constraint.{Logic, Term}
@@ -35,8 +36,8 @@ import plait.{BySide, Side}
   *
   * The keys are part of the condition here: `l.window_end = r.window_end` prunes.
   *
-  * @param kept
-  *   the sides whose event times are those of the rows that come out
+  * @param read
+  *   the columns of the rows that come out that something reads, or may
   * @param alone
   *   the sides of which rows come out that found no match
   * @param rising
@@ -44,7 +45,7 @@ import plait.{BySide, Side}
   */
 final class StreamPruning(
     join: JoinToPlan,
-    kept: Seq[Side],
+    read: Seq[Attribute],
     alone: Seq[Side],
     rising: BySide[Seq[Expression]] = BySide(Nil, Nil)
 ) extends PredicateHelper {
@@ -111,8 +112,9 @@ final class StreamPruning(
   private lazy val compared =
     condition.getOrElse(new JoinCondition(Literal.TrueLiteral, children))
 
-  private lazy val facts =
-    Side.both.flatMap(side => WindowFacts.of(children(side))).map(compared.whole.term)
+  private lazy val facts = Side.both
+    .flatMap(side => WindowFacts.of(children(side)) ++ SameTimes.of(ownTimes(side), children(side)))
+    .map(compared.whole.term)
 
   private def knowing(term: Term) = facts.foldLeft(term)(Term.Call(Logic.And, _, _))
 
@@ -126,9 +128,8 @@ final class StreamPruning(
     new OutputWatermark(
       knowing(compared.whole.term(compared.expression)),
       compared.whole,
-      ownTimes,
+      ownTimes.map(_.filter(_.references.subsetOf(AttributeSet(read)))),
       BySide.make(times),
-      kept,
       alone,
       end
     )
@@ -304,13 +305,9 @@ final class StreamPruning(
 
 object StreamPruning {
 
-  /** Of a join whose type says whose columns come out. */
-  def of(join: JoinToPlan): StreamPruning = new StreamPruning(
+  def of(join: JoinToPlan, read: Seq[Attribute]): StreamPruning = new StreamPruning(
     join,
-    join.joinType match {
-      case LeftExistence(_) => Seq(Side.Left)
-      case _ => Side.both
-    },
+    read,
     JoinOutput.roles(join.joinType).toSeq.flatMap { roles =>
       Side.both.filter(side => roles(side).leaves eq Leaving.Aloud)
     }

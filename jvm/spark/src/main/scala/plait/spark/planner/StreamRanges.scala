@@ -36,7 +36,7 @@ object StreamRanges {
     val toPlan = JoinToPlan.of(join.join)
     if (toPlan.hasKeys) join
     else {
-      val spec = StreamPruning.of(toPlan).spec
+      val spec = StreamPruning.of(toPlan, join.read).spec
       homes(join.joinType)
         .flatMap(home => width(spec, home).map(home -> _))
         .headOption

@@ -33,7 +33,7 @@ class StreamPlanningSuite extends SparkSuite {
     }
 
   private def planned = StreamJoinStrategy(
-    StreamJoin(left, right, Inner, Some(condition), JoinHint.NONE)
+    StreamJoin(left, right, Inner, Some(condition), JoinHint.NONE, join.output)
   )
 
   test("a join of streams whose planning fails is refused with a sentence that says what to do") {
@@ -47,7 +47,7 @@ class StreamPlanningSuite extends SparkSuite {
   test("so it is when the query starts") {
     val started =
       WriteToStream("q", None, "", null, OutputMode.Append(), false, join, None, None)
-    assert(told("spark")(StreamJoinCheck(started)).contains("[STREAM_NOT_PLANNED]"))
+    assert(told("spark")(new StreamJoinCheck(spark)(started)).contains("[STREAM_NOT_PLANNED]"))
   }
 
   test("spark.plait.planning.on-error=fail raises the error itself") {
