@@ -111,6 +111,25 @@ def test_where_hints_say_which_joins_are_sparks_each_stays_what_it_is(
     assert output(df, tmp_path) == Counter(pairs)
 
 
+def test_an_inner_join_above_an_outer_one_is_of_the_same_kind_when_it_is_started_again(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    feeds, batches = three(tmp_path)
+    feeds["d"] = Feed(tmp_path / "d")
+    near_c, near_d = (in_spark(NEAR.replace("r.", f"{of}.")) for of in "cd")
+    sql = f"""SELECT {NO_HINT} l.id AS l, r.id AS r, c.id AS c, d.id AS d FROM {{l}} l
+        JOIN {{r}} r ON {in_spark(NEAR)} LEFT JOIN {{c}} c ON {near_c} JOIN {{d}} d ON {near_d}"""
+    for batch, conf in zip(batches, ({}, NEVER), strict=True):
+        fill(feeds, batch)
+        feeds["d"].add(batch[1])
+        with settings(session, conf):
+            df = session.sql(sql, **{name: feed.df(session) for name, feed in feeds.items()})
+            progress = run(df, tmp_path)
+        for of_batch in names(progress):
+            assert Counter(of_batch) == {OURS: 2, SPARKS: 1}
+    assert output(df, tmp_path) == Counter(product((1, 2), *[(11, 12)] * 3))
+
+
 @pytest.mark.parametrize(
     ("conf", "hint", "told"),
     [

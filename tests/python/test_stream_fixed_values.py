@@ -41,6 +41,8 @@ session = pytest.fixture(scope="module", name="session")(quick_session)
         "JOIN {r} r ON l.k = r.k AND r.ts < l.ts WHERE l.ts - r.ts < now() - l.ts",
         "LEFT JOIN {r} r ON l.k = r.k AND r.ts = l.ts AND year(l.ts) = year(current_date())",
         "LEFT JOIN {r} r ON l.k = r.k AND r.ts > l.ts WHERE r.ts - l.ts < now() - l.ts",
+        "JOIN {r} r ON l.k = r.k AND r.ts < l.ts JOIN (SELECT 1 AS k) d ON d.k = l.k "
+        "WHERE l.ts - r.ts < now() - l.ts",
         "ASOF JOIN {r} r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND r.ts < localtimestamp()",
     ],
 )

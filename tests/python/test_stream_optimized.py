@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from pyspark.errors import StreamingQueryException
 from tests.python.queries import settings
 from tests.python.streams import (
     COLUMNS,
@@ -190,6 +191,24 @@ def test_a_query_goes_on_when_a_table_beside_its_streams_is_cached_no_more(
     assert output(df, streams.folder) == expected(
         sql.replace("dated", "(SELECT *, v AS d FROM dim)")
     )
+
+
+def test_the_zone_stays_that_a_column_of_a_table_follows_from(streams: Streams) -> None:
+    session = streams.session
+    path = str(streams.folder / "days")
+    session.sql("SELECT k, timestamp_seconds(v) AS t FROM dim").write.parquet(path)
+    session.read.parquet(path).createOrReplaceTempView("days")
+    sql = """SELECT a.id, b.id AS b FROM (SELECT x.*, d.d FROM {a} x JOIN
+        (SELECT k, date_trunc('DAY', t) AS d FROM days) d ON x.k = d.k) a
+        JOIN {b} b ON a.k = b.k AND a.d < b.s AND b.s BETWEEN a.s AND a.s + 7"""
+    for batch, zone in enumerate(("Europe/Berlin", "Asia/Tokyo")):
+        streams.fill(batch)
+        with settings(session, {"spark.sql.session.timeZone": zone}):
+            if batch == 0:
+                run(streams.df(sql), streams.folder)
+            else:
+                with pytest.raises(StreamingQueryException, match=r"timeZone=Europe/Berlin.*Tokyo"):
+                    run(streams.df(sql), streams.folder)
 
 
 # Of each the same for DuckDB.

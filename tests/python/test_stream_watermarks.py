@@ -110,6 +110,19 @@ def test_a_row_without_a_time_that_may_match_is_never_late(
     assert any(21 in row for row in streams.output())
 
 
+def test_nor_is_one_whose_time_has_two_names(session: SparkSession, tmp_path: Path) -> None:
+    query = """SELECT w.start AS s, count(*) AS c, max(t2) AS t FROM (
+        SELECT window(r.ts, '10 minutes') AS w, l.t2 FROM (SELECT *, ts AS t2 FROM {l}) l JOIN {r} r
+        ON l.k = r.k AND (r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR OR l.ts IS NULL))
+        GROUP BY w"""
+    streams = Streams(session, tmp_path, query, l=0, r=0)
+    for hour in (10, 12, 14):
+        streams.add(l=[(hour, 1, hour * HOUR, 0)], r=[(hour, 1, hour * HOUR, 0)])
+    # It pairs with all three.
+    streams.add(l=[(20, 1, None, 0)], r=[])
+    assert dropped(streams.run()) == 0
+
+
 @pytest.mark.parametrize("join", ["{l} l, {r} r", "{l} l JOIN {r} r"])
 def test_what_where_says_of_an_inner_join_is_its_condition(
     session: SparkSession, tmp_path: Path, join: str

@@ -176,19 +176,20 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     } left.endBefore(i, first)
   }
 
-  private def want(wanted: Wanted, i: Int): Unit =
-    wanted.add(left.hash(i), left.low(i), left.end(i), left.rank(i))
+  private def want(of: Wanted, i: Int): Unit =
+    of.add(left.hash(i), left.low(i), left.end(i), since(left.rank(i)))
 
   /** Of a new right row the one before it and those after it, which end no sooner than it begins: a row that is
     * superseded by then is none of them. Of a key that gains rows it must be known how many it has, if it has a limit.
     */
-  private def wantRight(): Unit = {
-    val all = (_: Int) => Long.MinValue
-    val since = if (limit.isDefined) all else right.low(_)
+  private def wantRight(): Unit =
     if ((superseding eq Superseding.ByNext) || limit.isDefined)
       for (i <- 0 until right.size)
-        wanted.add(right.hash(i), Long.MinValue, Long.MaxValue, since(i))
-  }
+        wanted.add(right.hash(i), Long.MinValue, Long.MaxValue, since(right.low(i)))
+
+  /** Right rows that end before a rank are not wanted at it, unless those by which they are superseded may have left. */
+  private def since(rank: Long): Long =
+    if (staysUnlessUseless(Side.Right)) rank else Long.MinValue
 
   /** Does no row of a side leave while a row of the other may pick it? */
   private def staysUnlessUseless(side: Side): Boolean =
@@ -230,7 +231,7 @@ final class StreamAsOfJoin[Q <: StreamReader[R], R >: Null <: AnyRef](
     val reader = readers.left
     reader.read(row)
     answered.add(pages.left.put(row), reader.rank)
-    wanted.add(reader.hash, reader.low, reader.high, reader.rank)
+    wanted.add(reader.hash, reader.low, reader.high, since(reader.rank))
   }
 
   private def isFinal(end: Long): Boolean =

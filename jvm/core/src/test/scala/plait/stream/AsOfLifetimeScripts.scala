@@ -27,6 +27,17 @@ class AsOfLifetimeScripts extends FunSuite {
     assertEquals(script.answered, Seq(1 -> Seq(2)))
   }
 
+  test("a version that came late is picked when the one that supersedes it is forgotten") {
+    for (beside <- Seq(Nil, Seq(row(5, 15, (Long.MinValue, 15))))) {
+      val script = new AsOfStreams(Superseding.ByNext, length)
+      script.at(0)()(row(1, 20, (20, Long.MaxValue)))
+      script.at(100)()(row(2, 10, (10, Long.MaxValue)))
+      script.at(170)()()
+      script.at(175, right = 30)(row(3, 25, (Long.MinValue, 25)) +: beside: _*)()
+      assertEquals(script.answered.find(_._1 == 3), Some(3 -> Seq(2)))
+    }
+  }
+
   test(
     "where right rows may be forgotten, a row that looks forward waits for all that it reaches"
   ) {
@@ -48,8 +59,8 @@ class AsOfLifetimeScripts extends FunSuite {
     script.at(1)(of(1, 90): _*)(of(1, 12): _*)
     assertEquals(
       script.largestKeys,
-      BySide(1, 2),
-      "the one that had waited, and the new one; row 10 was superseded before that"
+      BySide(1, 3),
+      "the two that were superseded or waited, and the new one"
     )
   }
 

@@ -26,7 +26,7 @@ final case class JoinsOfCheckpoint(child: LogicalPlan, runBy: JoinStrategyHint) 
 
 object JoinsOfCheckpoint {
 
-  /** What a rule makes of a plan that goes by who runs joins without a hint: the query that starts, or a micro-batch. */
+  /** Runs a rule over a query that starts, or over a micro-batch of it, with what the checkpoint says as the session's setting. */
   def asChosen[A](plan: LogicalPlan)(made: => A): A =
     plan.collectFirst { case JoinsOfCheckpoint(_, runBy) => runBy } match {
       case Some(PlaitJoinHint.SYMMETRIC_HASH) => under(JoinStrategyChoice.Auto)(made)

@@ -88,12 +88,12 @@ object StreamJoins {
 
   /** As if no hint had said this of it. */
   def without(join: Join, strategy: JoinStrategyHint): Join = {
-    def bare(side: LogicalPlan): LogicalPlan = side match {
-      case ResolvedHint(child, hints) if hints.strategy.contains(strategy) => bare(child)
-      case one: UnaryNode => one.withNewChildren(Seq(bare(one.child)))
+    def unhinted(side: LogicalPlan): LogicalPlan = side match {
+      case ResolvedHint(child, hints) if hints.strategy.contains(strategy) => unhinted(child)
+      case one: UnaryNode => one.withNewChildren(Seq(unhinted(one.child)))
       case other => other
     }
-    join.copy(left = bare(join.left), right = bare(join.right))
+    join.copy(left = unhinted(join.left), right = unhinted(join.right))
   }
 
   private def isOurs(strategy: JoinStrategyHint): Boolean =

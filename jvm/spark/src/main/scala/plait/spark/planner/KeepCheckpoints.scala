@@ -45,6 +45,8 @@ import plait.spark.stream.StreamSymmetricHashJoinExec
   */
 final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] with Logging {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    // A statement comes by here, and then what it starts: by then its joins have the hints that follow.
+    case settled if settled.exists(_.isInstanceOf[JoinsOfCheckpoint]) => settled
     case write: WriteToStream if hasJoinOfStreams(write.inputQuery) =>
       val names = operators(write.resolvedCheckpointLocation)
       if (isOf(names, KeepCheckpoints.SparksJoin)) {
@@ -52,18 +54,12 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
           s"The checkpoint ${write.resolvedCheckpointLocation} was made with Spark's own join of streams, so the query " +
             "goes on with that. A new checkpoint would be one of Plait's join."
         )
-        write.copy(inputQuery = left(bare(write.inputQuery))(_ => true))
-      } else write.copy(inputQuery = withOurs(bare(write.inputQuery), names))
+        write.copy(inputQuery = left(write.inputQuery)(_ => true))
+      } else write.copy(inputQuery = withOurs(write.inputQuery, names))
     // Spark refuses some of them where it resolves this, which is before anything else that comes here.
     case statement: WriteToStreamStatement if hasJoinOfStreams(statement.inputQuery) =>
       val names = statement.userSpecifiedCheckpointLocation.fold(Set.empty[String])(operators)
-      statement.copy(inputQuery = withOurs(bare(statement.inputQuery), names))
-    case other => other
-  }
-
-  /** A statement comes by here, and then what it starts. */
-  private def bare(query: LogicalPlan): LogicalPlan = query match {
-    case JoinsOfCheckpoint(child, _) => child
+      statement.copy(inputQuery = withOurs(statement.inputQuery, names))
     case other => other
   }
 
@@ -116,11 +112,11 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
 
   private def left(plan: LogicalPlan)(isSparks: Join => Boolean): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      val bare = plan.transformUp {
+      val query = plan.transformUp {
         case carrier: StreamJoinCarrier if isSparks(carrier.join) => sparks(carrier.join)
         case join: Join if StreamJoins.isOfStreams(join) && isSparks(join) => sparks(join)
       }
-      JoinsOfCheckpoint(bare, PlaitJoinHint.CHECKPOINT_OF_SPARK)
+      JoinsOfCheckpoint(query, PlaitJoinHint.CHECKPOINT_OF_SPARK)
     }
 
   /** What a hint leaves to Spark anyway is said to be left for that. */

@@ -47,10 +47,13 @@ final private class TimeOfBatch(named: Map[Long, LogicalPlan])
 
   /** Spark makes filters above an INNER join part of its condition, and joins INNER whose filters no NULL passes. */
   private def checkAbove(condition: Expression, below: LogicalPlan): Unit = below match {
-    case join: Join if join.joinType == Inner && StreamJoins.isTaken(join) =>
-      refuse(join, ofBothSides(condition, join))
+    case join: Join =>
+      if (join.joinType == Inner && StreamJoins.isTaken(join))
+        refuse(join, ofBothSides(condition, join))
+      checkBelow(condition, join)
     case carrier: StreamJoinCarrier =>
       refuse(carrier.join, ofBothSides(condition, carrier.join))
+      checkBelow(condition, carrier.join)
     case Project(columns, child) =>
       checkAbove(replaceAlias(condition, getAliasMap(columns)), child)
     case ref: CTERelationRef =>
@@ -62,6 +65,12 @@ final private class TimeOfBatch(named: Map[Long, LogicalPlan])
       checkAbove(condition, same.child)
     case _ => ()
   }
+
+  /** What is said of one side alone is said above the joins of that side. */
+  private def checkBelow(condition: Expression, join: Join): Unit = for {
+    conjunct <- splitConjunctivePredicates(condition)
+    side <- join.children if conjunct.references.subsetOf(side.outputSet)
+  } checkAbove(conjunct, side)
 
   /** Those of one side are filters below the join. */
   private def ofBothSides(condition: Expression, join: Join): Seq[Expression] =

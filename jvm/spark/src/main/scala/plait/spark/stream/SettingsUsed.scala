@@ -23,8 +23,56 @@ import plait.spark.translate.{InstantSum, OrderedType}
   * }}}
   *
   * Of an expression that only may follow from a setting (a cast whose text is never a number) it is named, too.
+  *
+  * @param ofStreams
+  *   the expressions of the join, and those that rows of streams come through
+  * @param all
+  *   those, and what columns of tables are made of
+  * @param readsCache
+  *   whether a table is read that is cached
   */
+final class SettingsUsed(
+    ofStreams: Seq[Expression],
+    all: Seq[Expression],
+    readsCache: Boolean
+) {
+  import SettingsUsed._
+
+  // A sequence of whole numbers was once written with its zone.
+  private val mayHaveHadMore = all.exists(_.exists {
+    case sequence: Sequence => isOfNumbers(sequence)
+    case _ => false
+  })
+
+  /** Whether these lines and those are of the same values. Tables count where both say something of them: of one that is
+    * or was cached nothing is said.
+    * @param before
+    *   as they were written
+    */
+  def areSame(before: Seq[String], now: Seq[String]): Boolean = {
+    val (saidBefore, othersBefore) = split(before)
+    val (said, others) = split(now)
+    val (own, _) = split(of(ofStreams))
+    val (moreBefore, more) = (saidBefore -- own, said -- own)
+    othersBefore == others && own.subsetOf(saidBefore) && (
+      moreBefore == more || moreBefore.isEmpty || (more.isEmpty && readsCache) ||
+        (mayHaveHadMore && more.subsetOf(moreBefore))
+    )
+  }
+
+  /** Each setting with each value that it has had, and all other lines. */
+  private def split(lines: Seq[String]): (Set[(String, String)], Seq[String]) = {
+    val (settings, others) = lines.partition(line => Keys.exists(key => line.startsWith(s"$key ")))
+    val said = for {
+      words <- settings.map(_.split(' '))
+      value <- words.tail
+    } yield words.head -> value
+    (said.toSet, others)
+  }
+}
+
 object SettingsUsed {
+  private val Keys = Seq(SQLConf.SESSION_LOCAL_TIMEZONE.key, SQLConf.ANSI_ENABLED.key)
 
   /** One line for each, `key value`. */
   def of(expressions: Seq[Expression]): Seq[String] = {
@@ -49,23 +97,6 @@ object SettingsUsed {
   /** Has a zone, and no step of it follows from that. */
   private def isOfNumbers(sequence: Sequence) =
     OrderedType.Integers.unapply(sequence.start.dataType)
-
-  /** Whether these lines and those are of the same values.
-    * @param before
-    *   as they were written; of a sequence of whole numbers perhaps with its zone
-    */
-  def areSame(before: Seq[String], now: Seq[String], expressions: Seq[Expression]): Boolean = {
-    def split(lines: Seq[String]) =
-      lines.partition(_.startsWith(SQLConf.SESSION_LOCAL_TIMEZONE.key))
-    val ((zonesBefore, othersBefore), (zones, others)) = (split(before), split(now))
-    val mayHaveMore = expressions.exists(_.exists {
-      case sequence: Sequence => isOfNumbers(sequence)
-      case _ => false
-    })
-    def names(line: Seq[String]) = line.flatMap(_.split(' ').tail)
-    othersBefore == others &&
-    (zonesBefore == zones || (mayHaveMore && names(zones).forall(names(zonesBefore).contains)))
-  }
 
   /** TRY is written out. */
   private def mode(expression: Expression): Option[Boolean] = {

@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanLike
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 import plait.{BySide, Side}
@@ -56,9 +57,11 @@ object StateFormat extends PredicateHelper {
       // Rows that another version has stored cannot be read, whatever the query is.
       for (found <- before.headOption.flatMap(versionOf) if found != StateLayout.Version)
         throw StateFormatException.ofVersion(found)
-      // At first the parts of a condition were written as they stood in the query, and settings of tables' columns, too.
-      val known = Seq(now, lines(join)(asWritten), lines(join, withTables(join))(sorted))
-      if (!known.exists(SettingsUsed.areSame(before, _, withTables(join))))
+      // At first the parts of a condition were written as they stood in the query.
+      val known = Seq(now, lines(join)(asWritten))
+      val settings =
+        new SettingsUsed(own(join) ++ ofStreams(join), expressions(join), readsCache(join))
+      if (!known.exists(settings.areSame(before, _)))
         throw new StateFormatException(
           ChangedQuery(before, known.minBy(ChangedQuery.changes(before, _).size))
         )
@@ -75,14 +78,10 @@ object StateFormat extends PredicateHelper {
       _.lines().iterator.asScala.toSeq
     }
 
-  private def lines(join: StreamSymmetricHashJoinExec): (
-      (Expression, Expression => String) => String
-  ) => Seq[String] = lines(join, expressions(join))
-
-  private def lines(join: StreamSymmetricHashJoinExec, settings: Seq[Expression])(
+  private def lines(join: StreamSymmetricHashJoinExec)(
       condition: (Expression, Expression => String) => String
   ): Seq[String] =
-    (whatItIs(join)(condition) ++ SettingsUsed.of(settings)).map(oneLine)
+    (whatItIs(join)(condition) ++ SettingsUsed.of(expressions(join))).map(oneLine)
 
   private def asWritten(condition: Expression, sql: Expression => String): String = sql(condition)
 
@@ -124,21 +123,23 @@ object StateFormat extends PredicateHelper {
   private def nameOf(column: Attribute): String =
     quoteIfNeeded(column.name.replaceFirst("^(_common_expr|_gen_alias)_\\d+(#\\d+)?$", "$1"))
 
-  /** Those of the join and of the streams below it, of which the columns of its rows are made. What a table gives may be
-    * another in each micro-batch in any case, and where it is cached nothing is seen of what that is made of.
-    */
+  /** Those of the join and of all below it, of which the columns of its rows are made. */
   private def expressions(join: StreamSymmetricHashJoinExec): Seq[Expression] =
-    own(join) ++ join.children.flatMap(streaming).flatMap(_.expressions)
-
-  private def withTables(join: StreamSymmetricHashJoinExec): Seq[Expression] =
     own(join) ++ join.children.flatMap(_.collect { case node => node.expressions }.flatten)
 
+  private def ofStreams(join: StreamSymmetricHashJoinExec): Seq[Expression] =
+    join.children.flatMap(throughRows).flatMap(_.expressions)
+
   /** The nodes through which rows of a stream come. */
-  private def streaming(plan: SparkPlan): Seq[SparkPlan] =
-    plan +: plan.children.filterNot(isOfTables).flatMap(streaming)
+  private def throughRows(plan: SparkPlan): Seq[SparkPlan] =
+    plan +: plan.children.filterNot(isOfTables).flatMap(throughRows)
 
   private def isOfTables(plan: SparkPlan) =
     plan.collectLeaves().forall(_.logicalLink.exists(!_.isStreaming))
+
+  /** Of a table that is cached nothing is seen of what its columns are made of. */
+  private def readsCache(join: StreamSymmetricHashJoinExec): Boolean =
+    join.children.exists(_.exists(_.isInstanceOf[InMemoryTableScanLike]))
 
   private def own(join: StreamSymmetricHashJoinExec): Seq[Expression] =
     join.expressions ++ join.condition.full ++ Side.both.flatMap(join.spec.ranks(_)) ++
