@@ -423,15 +423,19 @@ def test_what_would_have_to_be_taken_back_is_refused_in_output_mode_update(
         writer.start()
 
 
-def test_an_inner_join_runs_in_output_mode_update(session: SparkSession, feeds: Feeds) -> None:
-    script = Script(16, "INNER")
+@pytest.mark.parametrize("how", ["INNER", "LEFT SEMI"])
+@pytest.mark.parametrize("condition", [NEAR, f"{NEAR} AND l.v < r.v", WITHIN])
+def test_what_comes_out_with_a_match_only_runs_in_output_mode_update(
+    session: SparkSession, feeds: Feeds, how: str, condition: str
+) -> None:
+    script = Script(16, how)
     feeds.add(*script.batches)
     rows = Counter[tuple]()
 
     def read(df: DataFrame, _: int) -> None:
         rows.update(map(tuple, df.collect()))
 
-    writer = feeds.join(session, "INNER", NEAR).writeStream.foreachBatch(read)
+    writer = feeds.join(session, how, condition).writeStream.foreachBatch(read)
     writer = writer.option("checkpointLocation", str(feeds.folder / "checkpoint"))
     writer.outputMode("update").trigger(availableNow=True).start().awaitTermination()
-    assert rows == joined(script.batches, "INNER", NEAR)
+    assert rows == joined(script.batches, how, condition)
