@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from os import utime
@@ -22,7 +23,7 @@ from tests.python.conftest import QUICK
 from tests.python.queries import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -216,3 +217,20 @@ def timed(script: Script) -> Script:
         for left, right in script.batches
     ]
     return script
+
+
+@contextmanager
+def logged(session: SparkSession) -> Iterator[Callable[[], str]]:
+    """Give what Spark's process logs for a while."""
+    jvm = session._jvm
+    text = jvm.java.io.StringWriter()
+    log4j = jvm.org.apache.logging.log4j
+    make = log4j.core.appender.WriterAppender.createAppender
+    appender = make(None, None, text, "of a test", False, True)
+    logger = log4j.LogManager.getRootLogger()
+    appender.start()
+    logger.addAppender(appender)
+    try:
+        yield text.toString
+    finally:
+        logger.removeAppender(appender)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
 from pyspark.sql.functions import count, lit
+from tests.python.queries import settings
 from tests.python.streams import (
     OURS,
     Batch,
@@ -199,6 +200,14 @@ def test_an_outer_side_whose_other_side_never_ends_is_refused_still(
     fill(feeds)
     with pytest.raises(AnalysisException, match="keeps left rows for ever"):
         run(bounded(session, feeds, "LEFT", EQUAL), tmp_path)
+
+
+def test_a_bounded_side_is_kept_as_it_is_meant_to_be(session: SparkSession, feeds: Feeds) -> None:
+    fill(feeds)
+    with settings(session, {"spark.plait.stream.unbounded-state": "error"}):
+        df = bounded(session, feeds, "RIGHT", EQUAL)
+        run(df, feeds.folder)
+    assert output(df, feeds.folder) == joined(ALL, "RIGHT", EQUAL)
 
 
 def test_without_an_equality_or_a_bound_a_bounded_side_is_enough(

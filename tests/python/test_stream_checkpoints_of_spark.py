@@ -26,6 +26,7 @@ from tests.python.streams import (
     Script,
     in_spark,
     joined,
+    logged,
     output,
     quick_session,
     run,
@@ -109,6 +110,26 @@ def test_where_hints_say_which_joins_are_sparks_each_stays_what_it_is(
     # 1, 2 and 11, 12 are all near each other.
     pairs = product((1, 2), (11, 12), (11, 12))
     assert output(df, tmp_path) == Counter(pairs)
+
+
+def test_a_hint_that_comes_too_late_for_a_checkpoint_is_told_of(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    script = timed(Script(12, "LEFT"))
+    feeds.add(*script.batches[:3])
+    run(feeds.join(session, "LEFT", NEAR), tmp_path)
+    feeds.add(*script.batches[3:])
+    feeds.end()
+    sql = (
+        f"SELECT {NO_HINT} l.id AS l, r.id AS r FROM {{l}} l LEFT JOIN {{r}} r ON {in_spark(NEAR)}"
+    )
+    with logged(session) as log:
+        df = session.sql(sql, l=feeds.left.df(session), r=feeds.right.df(session))
+        progress = run(df, tmp_path)
+    assert names(progress) == {(OURS,)}
+    assert output(df, tmp_path) == joined(script.batches, "LEFT", NEAR)
+    assert "in spite of the hint NO_SYMMETRIC_HASH" in log()
+    assert "is not part of a join relation" not in log()
 
 
 def test_an_inner_join_above_an_outer_one_is_of_the_same_kind_when_it_is_started_again(

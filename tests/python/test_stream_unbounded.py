@@ -57,6 +57,21 @@ def test_rows_that_one_without_a_time_may_always_match_would_never_come_out(
     assert re.search(r"say ts\S* IS NOT NULL of the right side", told)
 
 
+def test_where_the_watermark_is_on_another_column_it_says_on_which(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    feeds = Feeds(tmp_path, (10, None))
+    right = feeds.right.df(session).selectExpr("*", "ts + INTERVAL 1 DAY AS arrived")
+    df = session.sql(
+        f"SELECT l.id AS l, r.id AS r FROM {{l}} l LEFT JOIN {{r}} r ON l.k = r.k AND {NEAR}",
+        l=feeds.left.df(session),
+        r=right.withWatermark("arrived", "10 seconds"),
+    )
+    told = r"come in the order ts, .*on it \(the one that it has is on arrived\)"
+    with pytest.raises(AnalysisException, match=told):
+        start(df, tmp_path)
+
+
 @pytest.mark.parametrize("condition", MATCHING_NULL)
 def test_of_an_inner_join_they_are_refused_if_asked_for(
     session: SparkSession, feeds: Feeds, tmp_path: Path, condition: str

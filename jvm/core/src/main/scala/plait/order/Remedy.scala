@@ -22,6 +22,12 @@ object Remedy {
     def of(side: Side): String = s"give the ${side.name} side a watermark on it"
   }
 
+  /** It has one, on other columns. */
+  final case class AnotherWatermark(columns: Seq[String]) extends Remedy {
+    def of(side: Side): String =
+      s"give the ${side.name} side a watermark on it (the one that it has is on ${columns.mkString(", ")})"
+  }
+
   /** Only instants can have a watermark, and it carries on to what follows from them. */
   case object WatermarkBelow extends Remedy {
     def of(side: Side): String =

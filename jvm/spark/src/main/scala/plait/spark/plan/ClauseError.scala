@@ -9,8 +9,9 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 object ClauseError {
   def apply(sentence: String, at: Token): ParseException = ClauseError(sentence, origin(at))
 
+  /** Spark's words around the sentence end in a full stop. */
   def apply(sentence: String, at: Origin): ParseException =
-    like("_LEGACY_ERROR_TEMP_0035", Map("message" -> sentence), at)
+    like("_LEGACY_ERROR_TEMP_0035", Map("message" -> sentence.stripSuffix(".")), at)
 
   /** What Spark says of the same mistake. */
   def like(condition: String, parameters: Map[String, String], at: Origin): ParseException =

@@ -66,8 +66,14 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
   /** The query, whose checkpoint has operators of these names, with what is ours. */
   private def withOurs(query: LogicalPlan, names: Set[String]): LogicalPlan =
     if (!names(StreamSymmetricHashJoinExec.OperatorName)) query
-    else if (isOf(names, StreamSymmetricHashJoinExec.OperatorName)) taken(query)(_ => true)
-    else asHinted(query)
+    else if (isOf(names, StreamSymmetricHashJoinExec.OperatorName)) {
+      if (isHinted(query, PlaitJoinHint.NO_SYMMETRIC_HASH))
+        logWarning(
+          "The checkpoint of this query was made with Plait's join of streams, so it goes on with that in spite of the hint " +
+            "NO_SYMMETRIC_HASH. A new checkpoint would be one of Spark's own join."
+        )
+      taken(query)(_ => true)
+    } else asHinted(query)
 
   private def isOf(names: Set[String], join: String): Boolean =
     names.intersect(KeepCheckpoints.Joins) == Set(join)
@@ -76,11 +82,9 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     * was the other way round for those without one, whatever it is now.
     */
   private def asHinted(query: LogicalPlan): LogicalPlan = {
-    def isHinted(hint: PlaitJoinHint) = query.exists {
-      case join: Join => StreamJoins.isOfStreams(join) && StreamJoins.isAsked(join, hint)
-      case _ => false
-    }
-    (isHinted(PlaitJoinHint.SYMMETRIC_HASH), isHinted(PlaitJoinHint.NO_SYMMETRIC_HASH)) match {
+    val hinted = Seq(PlaitJoinHint.SYMMETRIC_HASH, PlaitJoinHint.NO_SYMMETRIC_HASH)
+      .map(isHinted(query, _))
+    (hinted.head, hinted.last) match {
       case (false, false) if hasAsOf(query) => left(query)(_ => true)
       case (true, true) => query
       case (true, false) => left(query)(!StreamJoins.isAsked(_, PlaitJoinHint.SYMMETRIC_HASH))
@@ -92,6 +96,11 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
           query.origin
         )
     }
+  }
+
+  private def isHinted(query: LogicalPlan, hint: PlaitJoinHint) = query.exists {
+    case join: Join => StreamJoins.isOfStreams(join) && StreamJoins.isAsked(join, hint)
+    case _ => false
   }
 
   private def hasAsOf(query: LogicalPlan) = query.exists {
@@ -128,17 +137,22 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     val hinted = AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformDown {
         case carrier @ StreamJoinCarrier(join: Join, _) if isOurs(join) =>
-          carrier.copy(child = StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH))
+          carrier.copy(child = ours(join))
         case join: Join if StreamJoins.isOfStreams(join) && isOurs(join) && !isTakenAlready(join) =>
           join.joinType match {
             // The optimizer orders those without a hint, as it did at first.
             case Inner | Cross => StreamJoins.without(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
-            case _ => StreamJoins.hinted(join, PlaitJoinHint.SYMMETRIC_HASH)
+            case _ => ours(join)
           }
       }
     }
     CarryWindows(JoinsOfCheckpoint(hinted, PlaitJoinHint.SYMMETRIC_HASH))
   }
+
+  private def ours(join: Join): Join = StreamJoins.hinted(
+    StreamJoins.without(join, PlaitJoinHint.NO_SYMMETRIC_HASH),
+    PlaitJoinHint.SYMMETRIC_HASH
+  )
 
   private def isTakenAlready(join: Join) =
     join.hint.leftHint.exists(_.strategy.contains(PlaitJoinHint.SYMMETRIC_HASH))

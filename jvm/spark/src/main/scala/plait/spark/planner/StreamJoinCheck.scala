@@ -142,9 +142,15 @@ final class StreamJoinCheck(session: SparkSession) extends (LogicalPlan => Unit)
         join.origin
       )
     checkLimit(toPlan.hasKeys, join.origin)
-    for (side <- Side.both; why <- whys(side)) tell(side, why, spec, join.origin)
+    for (side <- Side.both; why <- whys(side) if !isMeantToStay(side, toPlan))
+      tell(side, why, spec, join.origin)
     tellOfTime(spec, above, join.origin)
   }
+
+  /** All rows of a side that is bounded are kept, for which the other's need not be. */
+  private def isMeantToStay(side: Side, join: JoinToPlan): Boolean =
+    BoundedStream.names(join.children(side)).nonEmpty &&
+      !isAwaited(JoinOutput.roles(join.joinType).get(side))
 
   /** Is nothing known of how late its rows may be? */
   private def tellOfTime(spec: StreamSpec, above: Option[LogicalPlan], at: Origin): Unit =

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   PredicateHelper
 }
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 import plait.constraint.{Logic, Term}
@@ -262,13 +263,23 @@ final class StreamPruning(
     Seq(Direction.Ascending, Direction.Descending)
       .map(Order(order, _))
       .find(along => condition.exists(c => anyRule(c, side.other, along).isKnown))
-      .fold[WhyNot](WhyNot.NoFrontier(side, order.toString, remedy(order)))(along =>
+      .fold[WhyNot](WhyNot.NoFrontier(side, order.toString, remedy(side.other, order)))(along =>
         WhyNot.MatchFalls(side, along.toString)
       )
 
-  private def remedy(order: Term): Remedy = condition
-    .flatMap(written(_, Order(order, Direction.Ascending)))
-    .fold[Remedy](Remedy.Comparison)(remedyOf)
+  /** @param side
+    *   whose rows come in no known order
+    */
+  private def remedy(side: Side, order: Term): Remedy = {
+    // A column that nothing reads does not come so far.
+    val others = children(side).collect { case mark: EventTimeWatermark => mark.eventTime.name }
+    condition
+      .flatMap(written(_, Order(order, Direction.Ascending)))
+      .fold[Remedy](Remedy.Comparison)(remedyOf) match {
+      case Remedy.Watermark if others.nonEmpty => Remedy.AnotherWatermark(others.distinct)
+      case remedy => remedy
+    }
+  }
 
   /** Spark's watermarks are on instants. */
   private def remedyOf(value: Expression): Remedy =

@@ -111,7 +111,8 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case _ =>
       Some(
         "can only be asked for with [NOT] EXISTS or [NOT] IN that stands in WHERE by itself or between ANDs, because it " +
-          "becomes a join: write the parts of an OR as queries of their own, with UNION ALL"
+          "becomes a join: write the parts of an OR as queries of their own with UNION ALL, the second WHERE (the first part) IS NOT TRUE AND " +
+          "(the second)"
       )
   }
 

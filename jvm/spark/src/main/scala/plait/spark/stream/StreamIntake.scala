@@ -2,7 +2,15 @@
 package plait.spark.stream
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeSeq,
+  BindReferences,
+  Cast,
+  Expression,
+  UnsafeRow
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StringType
 
 import plait.join.{Leaving, Role}
 import plait.spark.side.AsUnsafe
@@ -59,8 +67,18 @@ final class StreamIntake(
       case LateRows.Drop => counts.rowDropped(side)
       case LateRows.NullPad =>
         if (roles(side).leaves eq Leaving.Aloud) outcast(side, row) else counts.rowDropped(side)
-      case LateRows.Fail => throw LateRowException.of(side)
+      case LateRows.Fail => throw LateRowException.of(side, times(side, row))
     }
+  }
+
+  /** The values of a row by which it is late, by name. */
+  private def times(side: Side, row: UnsafeRow): Seq[String] = {
+    val columns = batch.outputs(side)
+    for {
+      column <- batch.lateness(side).toSeq.flatMap(_.references)
+      value = BindReferences.bindReference[Expression](column, columns)
+      text = Cast(value, StringType, Some(SQLConf.get.sessionLocalTimeZone)).eval(row)
+    } yield s"${column.name} = $text"
   }
 
   private def outOfOrder(side: Side, row: UnsafeRow, order: StreamOrder): Unit = {
@@ -73,8 +91,13 @@ final class StreamIntake(
 final class LateRowException(message: String) extends IllegalStateException(message)
 
 object LateRowException {
-  def of(side: Side): LateRowException = new LateRowException(
-    s"A row of the ${side.name} side came behind what the side had promised (its watermark). Give the " +
+
+  /** @param times
+    *   the event times of the row, by name, where it is late by those
+    */
+  def of(side: Side, times: Seq[String]): LateRowException = new LateRowException(
+    s"A row of the ${side.name} side${if (times.isEmpty) "" else times.mkString(" with ", ", ", "")} " +
+      "came behind what the side had promised (its watermark). Give the " +
       "watermark more delay, or set spark.plait.stream.late " +
       "to drop, which leaves such rows out and counts them, or to null-pad."
   )
