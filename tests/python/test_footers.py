@@ -39,7 +39,11 @@ def write(folder: Path, *files: dict[str, Any]) -> str:
     """Write one file for each, and return the folder."""
     folder.mkdir(exist_ok=True)
     for i, columns in enumerate(files):
-        pq.write_table(pa.table(columns), folder / f"part-{i}.parquet", row_group_size=50)
+        file = folder / f"part-{i}.parquet"
+        pq.write_table(pa.table(columns), file, row_group_size=50)
+        # One file in a thousand says a whole second, and is not trusted while it is that new.
+        if file.stat().st_mtime_ns // 1_000_000 % 1000 == 0:
+            os.utime(file, ns=(file.stat().st_mtime_ns + 1_000_000,) * 2)
     return str(folder)
 
 
