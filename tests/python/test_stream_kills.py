@@ -140,8 +140,8 @@ def test_a_query_that_is_killed_again_and_again_gives_each_row_exactly_once(
             files.append(files_of_state(tmp_path / "checkpoint" / "state"))
     df = stream_process.query(kind, session, feeds)
     assert output(df, tmp_path) == expected(kind, script.batches)
-    # Files of a process that was killed may lie there for some batches.
-    assert max(files) < 100, files
     early, late = files[20:60], files[60:]
+    # Files of processes that were killed lie there for some batches, and of many more may.
+    assert max(files) < (100 if late else 60), files
     if late:
         assert median(late) < 1.25 * median(early), files

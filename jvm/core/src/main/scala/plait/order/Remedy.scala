@@ -18,14 +18,13 @@ sealed abstract class Remedy extends Product with Serializable {
 }
 
 object Remedy {
-  case object Watermark extends Remedy {
-    def of(side: Side): String = s"give the ${side.name} side a watermark on it"
-  }
 
-  /** It has one, on other columns. */
-  final case class AnotherWatermark(columns: Seq[String]) extends Remedy {
-    def of(side: Side): String =
-      s"give the ${side.name} side a watermark on it (the one that it has is on ${columns.mkString(", ")})"
+  /** @param others
+    *   the columns on which it has one already
+    */
+  final case class Watermark(others: Seq[String]) extends Remedy {
+    def of(side: Side): String = s"give the ${side.name} side a watermark on it" +
+      (if (others.isEmpty) "" else s" (the one that it has is on ${others.mkString(", ")})")
   }
 
   /** Only instants can have a watermark, and it carries on to what follows from them. */

@@ -28,11 +28,15 @@ object JoinsOfCheckpoint {
 
   /** Runs a rule over a query that starts, or over a micro-batch of it, with what the checkpoint says as the session's setting. */
   def asChosen[A](plan: LogicalPlan)(made: => A): A =
-    plan.collectFirst { case JoinsOfCheckpoint(_, runBy) => runBy } match {
+    (if (plan.isStreaming) plan.collectFirst(choice) else None) match {
       case Some(PlaitJoinHint.SYMMETRIC_HASH) => under(JoinStrategyChoice.Auto)(made)
       case Some(_) => under(JoinStrategyChoice.Never)(made)
       case None => made
     }
+
+  private val choice: PartialFunction[LogicalPlan, JoinStrategyHint] = {
+    case JoinsOfCheckpoint(_, runBy) => runBy
+  }
 
   private def under[A](choice: JoinStrategyChoice)(made: => A): A = {
     val conf = SQLConf.get.clone()

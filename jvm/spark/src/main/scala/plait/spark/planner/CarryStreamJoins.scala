@@ -167,7 +167,7 @@ object RestoreStreamJoins extends Rule[LogicalPlan] {
   */
 object TakeStreamJoins extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    taken(StreamJoins.settled(plan), plan.outputSet)
+    if (plan.isStreaming) taken(StreamJoins.settled(plan), plan.outputSet) else plan
 
   private def taken(plan: LogicalPlan, read: AttributeSet): LogicalPlan =
     CurrentOrigin.withOrigin(plan.origin) {

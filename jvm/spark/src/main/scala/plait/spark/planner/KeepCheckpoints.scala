@@ -45,9 +45,7 @@ import plait.spark.stream.StreamSymmetricHashJoinExec
   */
 final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] with Logging {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    // A statement comes by here, and then what it starts: by then its joins have the hints that follow.
-    case settled if settled.exists(_.isInstanceOf[JoinsOfCheckpoint]) => settled
-    case write: WriteToStream if hasJoinOfStreams(write.inputQuery) =>
+    case write: WriteToStream if isOpen(write.inputQuery) =>
       val names = operators(write.resolvedCheckpointLocation)
       if (isOf(names, KeepCheckpoints.SparksJoin)) {
         logWarning(
@@ -57,7 +55,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
         write.copy(inputQuery = left(write.inputQuery)(_ => true))
       } else write.copy(inputQuery = withOurs(write.inputQuery, names))
     // Spark refuses some of them where it resolves this, which is before anything else that comes here.
-    case statement: WriteToStreamStatement if hasJoinOfStreams(statement.inputQuery) =>
+    case statement: WriteToStreamStatement if isOpen(statement.inputQuery) =>
       val names = statement.userSpecifiedCheckpointLocation.fold(Set.empty[String])(operators)
       statement.copy(inputQuery = withOurs(statement.inputQuery, names))
     case other => other
@@ -81,10 +79,11 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
   /** Where some joins are Spark's and others ours, hints say which, and said so at the first start: then the setting
     * was the other way round for those without one, whatever it is now.
     */
-  private def asHinted(query: LogicalPlan): LogicalPlan = {
-    val hinted = Seq(PlaitJoinHint.SYMMETRIC_HASH, PlaitJoinHint.NO_SYMMETRIC_HASH)
-      .map(isHinted(query, _))
-    (hinted.head, hinted.last) match {
+  private def asHinted(query: LogicalPlan): LogicalPlan =
+    (
+      isHinted(query, PlaitJoinHint.SYMMETRIC_HASH),
+      isHinted(query, PlaitJoinHint.NO_SYMMETRIC_HASH)
+    ) match {
       case (false, false) if hasAsOf(query) => left(query)(_ => true)
       case (true, true) => query
       case (true, false) => left(query)(!StreamJoins.isAsked(_, PlaitJoinHint.SYMMETRIC_HASH))
@@ -96,7 +95,6 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
           query.origin
         )
     }
-  }
 
   private def isHinted(query: LogicalPlan, hint: PlaitJoinHint) = query.exists {
     case join: Join => StreamJoins.isOfStreams(join) && StreamJoins.isAsked(join, hint)
@@ -114,9 +112,14 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     else
       s"Plait's hints are not seen while ${PlaitConf.Enabled} is false. Set it to true where the query is made"
 
-  private def hasJoinOfStreams(plan: LogicalPlan) = plan.exists {
-    case join: Join => StreamJoins.isOfStreams(join)
-    case _ => false
+  /** A statement comes by here, and then what it starts: by then it may be said, and joins have the hints that follow. */
+  private def isOpen(query: LogicalPlan) = query match {
+    case _: JoinsOfCheckpoint => false
+    case _ =>
+      query.exists {
+        case join: Join => StreamJoins.isOfStreams(join)
+        case _ => false
+      }
   }
 
   private def left(plan: LogicalPlan)(isSparks: Join => Boolean): LogicalPlan =

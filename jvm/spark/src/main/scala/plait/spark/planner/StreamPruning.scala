@@ -59,7 +59,7 @@ final class StreamPruning(
     // prunes, the first is named as what would: rarely a key, and of keys one of times.
     val (lasts, others) = splitConjunctivePredicates(c).partition(CarryWindows.comparesLasts)
     val (keys, comparisons) = others.partition(isKey)
-    val (times, numbers) = keys.partition(key => remedyOf(key) != Remedy.Comparison)
+    val (times, numbers) = keys.partition(key => remedyOf(key, Nil) != Remedy.Comparison)
     new JoinCondition(
       (lasts ++ comparisons ++ times ++ numbers ++ windowsCompared).reduce(And(_, _)),
       children
@@ -270,26 +270,26 @@ final class StreamPruning(
   /** @param side
     *   whose rows come in no known order
     */
-  private def remedy(side: Side, order: Term): Remedy = {
-    // A column that nothing reads does not come so far.
-    val others = children(side).collect { case mark: EventTimeWatermark => mark.eventTime.name }
-    condition
-      .flatMap(written(_, Order(order, Direction.Ascending)))
-      .fold[Remedy](Remedy.Comparison)(remedyOf) match {
-      case Remedy.Watermark if others.nonEmpty => Remedy.AnotherWatermark(others.distinct)
-      case remedy => remedy
-    }
-  }
+  private def remedy(side: Side, order: Term): Remedy = condition
+    .flatMap(written(_, Order(order, Direction.Ascending)))
+    .fold[Remedy](Remedy.Comparison)(remedyOf(_, watermarked(side)))
 
-  /** Spark's watermarks are on instants. */
-  private def remedyOf(value: Expression): Remedy =
+  /** Spark's watermarks are on instants.
+    * @param others
+    *   the columns that have one
+    */
+  private def remedyOf(value: Expression, others: Seq[String]): Remedy =
     value.references
       .map(_.dataType)
       .collectFirst {
-        case TimestampType => Remedy.Watermark
+        case TimestampType => Remedy.Watermark(others)
         case TimestampNTZType | DateType => Remedy.WatermarkBelow
       }
       .getOrElse(Remedy.Comparison)
+
+  /** By name, also those that nothing reads, which do not come out of it. */
+  private def watermarked(side: Side): Seq[String] =
+    children(side).collect { case mark: EventTimeWatermark => mark.eventTime.name }.distinct
 
   private def isKnown(side: Side, order: Order): Boolean = ruleOf(side, order).isKnown
 

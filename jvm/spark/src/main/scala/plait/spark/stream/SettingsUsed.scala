@@ -38,6 +38,8 @@ final class SettingsUsed(
 ) {
   import SettingsUsed._
 
+  private val own = split(of(ofStreams))._1
+
   // A sequence of whole numbers was once written with its zone.
   private val mayHaveHadMore = all.exists(_.exists {
     case sequence: Sequence => isOfNumbers(sequence)
@@ -52,7 +54,6 @@ final class SettingsUsed(
   def areSame(before: Seq[String], now: Seq[String]): Boolean = {
     val (saidBefore, othersBefore) = split(before)
     val (said, others) = split(now)
-    val (own, _) = split(of(ofStreams))
     val (moreBefore, more) = (saidBefore -- own, said -- own)
     othersBefore == others && own.subsetOf(saidBefore) && (
       moreBefore == more || moreBefore.isEmpty || (more.isEmpty && readsCache) ||
