@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.ExpressionWithRandomSeed
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeMap,
+  Expression,
+  ExpressionWithRandomSeed
+}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.internal.SQLConf
@@ -40,13 +46,13 @@ object OrderedByCheck extends (LogicalPlan => Unit) {
 
   private def refuse(ordered: OrderedBy, why: Option[String]): Unit = why.foreach { sentence =>
     throw new IllegalArgumentException(
-      s"The order ${ordered.order.sql} that is declared of ${ordered.relation} $sentence."
+      s"The order ${asWritten(ordered).sql} that is declared of ${ordered.relation} $sentence."
     )
   }
 
   private def whyNot(ordered: OrderedBy): Option[String] = {
     val dataType = ordered.order.child.dataType
-    if (isRandom(ordered))
+    if (asWritten(ordered).exists(_.isInstanceOf[ExpressionWithRandomSeed]))
       Some("has other values each time it is computed: declare an order by columns")
     else
       Option.when(ordered.frontier.isDefined && !hasDifference(dataType)) {
@@ -54,14 +60,16 @@ object OrderedByCheck extends (LogicalPlan => Unit) {
       }
   }
 
-  /** Spark has put what is not below the claim. Numbers of rows and partitions are an order, for all that. */
-  private def isRandom(ordered: OrderedBy): Boolean = {
-    val below = ordered.child match {
-      case Project(list, _) =>
-        list.filter(named => ordered.order.references.contains(named.toAttribute))
-      case _ => Nil
-    }
-    (ordered.order.child +: below).exists(_.exists(_.isInstanceOf[ExpressionWithRandomSeed]))
+  /** Spark has put what has other values each time below the claim, under a name of its own. (Numbers of rows and
+    * partitions are there, too, and an order for all that.)
+    */
+  private def asWritten(ordered: OrderedBy): Expression = ordered.child match {
+    case Project(list, _) =>
+      val below = AttributeMap(list.collect {
+        case alias: Alias if !alias.deterministic => (alias.toAttribute: Attribute) -> alias.child
+      })
+      ordered.order.transform { case attribute: Attribute => below.getOrElse(attribute, attribute) }
+    case _ => ordered.order
   }
 
   private def hasDifference(dataType: DataType): Boolean = dataType match {
