@@ -155,7 +155,7 @@ def test_an_inner_join_above_an_outer_one_is_of_the_same_kind_when_it_is_started
     ("conf", "hint", "told"),
     [
         (OFF, NO_HINT, r"hints are not seen while spark\.plait\.enabled is false. Set it to true"),
-        ({}, "", "give them the hint NO_SYMMETRIC_HASH"),
+        ({}, "", "give them the hints that they had"),
     ],
     ids=["Plait is off", "the hint was taken away"],
 )

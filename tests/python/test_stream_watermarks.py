@@ -14,7 +14,7 @@ import pytest
 from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import Row, custom, quick_session, run
-from tests.python.watermarked import DAY, OFF, Streams, dropped, settled
+from tests.python.watermarked import DAY, Streams, dropped, settled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -339,16 +339,4 @@ def test_a_reach_that_is_not_as_wide_for_all_rows_is_not_cut_into_ranges(
     for h in (1, 30, 31):
         streams.add(l=[(h, 1, h * HOUR, h)], r=[(h, 1, h * HOUR, h), (h + 1, 1, h * HOUR + 60, h)])
     streams.run()
-    streams.holds()
-
-
-def test_a_query_that_was_made_with_plait_on_is_plaits_when_it_starts(
-    session: SparkSession, tmp_path: Path
-) -> None:
-    query = f"SELECT l.id FROM {{l}} l LEFT ANTI JOIN {{r}} r ON l.k = r.k AND {WITHIN_TEN}"
-    streams = Streams(session, tmp_path, query, l=0, r=0)
-    hourly(streams, 3)
-    df = streams.df()
-    with settings(session, OFF):
-        run(df, tmp_path)
     streams.holds()

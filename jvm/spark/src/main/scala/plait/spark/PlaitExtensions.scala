@@ -50,16 +50,11 @@ import plait.spark.sql.PlaitParser
   * optimizer, before CBO    SplitAsOfJoin                 the same
   * after resolution         StreamSubqueries              types and streams are known; Spark's check of
   *                                                        subqueries comes next
-  * after resolution         CarryWindows                  all joins of streams are there, and none is hidden
-  * after resolution         CarryStreamJoins              types and streams are known; Spark's check of
-  *                                                        what a stream may do comes next
-  * hint resolution          KeepCheckpoints               before Spark's check of what a stream may do, if
-  *                                                        the checkpoint of a query that starts is named
-  * hint resolution          CarryAtStart                  before that check; what a Dataset has had analysed by
-  *                                                        itself comes by here for the first time
+  * after resolution         CarryStreamJoins              as-of joins: what is resolved above one goes by its times
+  * hint resolution          KeepCheckpoints               before Spark's check of what a stream may do
+  * hint resolution          CarryAtStart                  before that check, and after KeepCheckpoints
   * plan normalization       CarryUnstarted                EXPLAIN starts no query
-  * after resolution         KeepCheckpoints               the checkpoint is known
-  * check of the analysis    StreamJoinCheck               the same, and the optimizer can be asked which joins
+  * check of the analysis    StreamJoinCheck               a query starts, and the optimizer can be asked which joins
   *                                                        each micro-batch will have
   * optimizer, first         RestoreStreamJoins            so that all of Spark's rules see a join
   * optimizer, last          TakeStreamJoins               Spark's strategy for joins of streams comes
@@ -113,9 +108,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectPostHocResolutionRule(_ => MistypedSlack)
     extensions.injectPostHocResolutionRule(_ => MarkReadAnew)
     extensions.injectPostHocResolutionRule(_ => StreamSubqueries)
-    extensions.injectPostHocResolutionRule(_ => CarryWindows)
     extensions.injectPostHocResolutionRule(_ => CarryStreamJoins)
-    extensions.injectPostHocResolutionRule(new KeepCheckpoints(_))
     extensions.injectCheckRule(new StreamJoinCheck(_))
     extensions.injectPreOperatorOptimizationRule(_ => RestoreStreamJoins)
     extensions.injectOptimizerRule(LastOptimization.add(TakeStreamJoins))

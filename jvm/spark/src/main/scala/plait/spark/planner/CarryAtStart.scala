@@ -5,11 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 
-/** Hides the joins of streams of a query that starts, or is explained, and lets their windows carry a watermark on, where
-  * that was not done when its parts were analysed:
+/** Hides the joins of streams of a query that starts, or is explained, and lets their windows carry a watermark on:
   *
   * {{{
-  * joined = df.join(df.alias("r"), ..., "left")    a Join, which the Dataset asked for by itself
+  * joined = df.join(df.alias("r"), ..., "left")    a Join, which the Dataset asks for by itself
   * joined.select(...)                              Project(the Join as analysed)
   * .writeStream.start()                            WriteToStreamStatement(Project(StreamJoinCarrier(...)))
   * }}}
@@ -24,7 +23,7 @@ object CarryAtStart extends Rule[LogicalPlan] {
   }
 
   def carried(query: LogicalPlan): LogicalPlan =
-    if (query.isStreaming) CarryWindows.all(CarryStreamJoins.all(query)) else query
+    if (query.isStreaming) CarryWindows(CarryStreamJoins.atStart(query)) else query
 }
 
 /** The same of a query that was not started, when it is explained. */

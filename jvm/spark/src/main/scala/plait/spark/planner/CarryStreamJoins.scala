@@ -100,35 +100,36 @@ object StreamJoins {
     strategy == PlaitJoinHint.SYMMETRIC_HASH || LeavesIt.contains(strategy)
 }
 
-/** Hides joins of streams from Spark's check of what a stream may do.
+/** Hides joins of streams from Spark's check of what a stream may do, when the query starts:
   *
   * {{{
   * Project(Join(l, r, LeftAnti, c))     Project(StreamJoinCarrier(Join(l, r, Inner, c), LeftAnti))
-  * Join(l, r, LeftAnti, c)              the same, and not before the query starts
+  * AsOfJoin(l, r, ...)                  a StreamAsOfCarrier, as soon as it is resolved
   * }}}
   *
-  * A Dataset analyses a join by itself and goes on with what comes out, which has to be a join: it finds the sides of a
-  * self-join by it, and writes the condition of `df.join(other, "k", "left")`. What is then built on it takes it as analysed,
-  * so it is hidden by [[CarryAtStart]].
+  * Whose a join is has to be known by then, and not before: the settings of the session count that hold for all joins of the
+  * query and for its checkpoint. Where a part of it was made they may have been others, and of a view's text Spark
+  * sees none of ours. An as-of join is always ours, and what is resolved above it goes by its times.
   */
 object CarryStreamJoins extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = JoinsOfCheckpoint.asChosen(plan) {
-    OwnEventTimes(plan match {
-      case asked: Join => asked.mapChildren(_.resolveOperatorsUp(carrying))
-      case other => other.resolveOperatorsUp(carrying)
-    })
+  override def apply(plan: LogicalPlan): LogicalPlan = OwnEventTimes(
+    plan.resolveOperatorsUp(carryingAsOf)
+  )
+
+  def atStart(query: LogicalPlan): LogicalPlan = JoinsOfCheckpoint.asChosen(query) {
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(
+      query.transformUp(carryingAsOf.orElse(carrying))
+    )
   }
 
-  /** Also those that have been analysed, as joins of Datasets. */
-  def all(query: LogicalPlan): LogicalPlan = JoinsOfCheckpoint.asChosen(query) {
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(query.transformUp(carrying))
+  private val carryingAsOf: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) =>
+      writtenOut(StreamAsOfCarrier.of(join))
   }
 
   private val carrying: PartialFunction[LogicalPlan, LogicalPlan] = {
     case join: Join if isHidden(join) =>
       writtenOut(StreamJoinCarrier(join.copy(joinType = Inner), join.joinType))
-    case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) =>
-      writtenOut(StreamAsOfCarrier.of(join))
   }
 
   private def isHidden(join: Join) = join.joinType match {

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
 
 import plait.spark.plan.{
   JoinsOfCheckpoint,
@@ -29,14 +28,8 @@ import plait.spark.plan.{
   *   1. It is done where nothing else carries a watermark: a group that has an event time goes by that.
   *   1. Joins that Spark runs are left alone, and a query of WITH that is named in several places.
   */
-object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    // A Dataset asks for it by itself, see [[CarryStreamJoins]].
-    case asked: Join if asked.isStreaming => asked.mapChildren(all)
-    case other => all(other)
-  }
-
-  def all(plan: LogicalPlan): LogicalPlan =
+object CarryWindows extends PredicateHelper {
+  def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.isStreaming && WindowEdges.areIn(plan))
       JoinsOfCheckpoint.asChosen(plan)(carried(inlined(plan)))
     else plan
@@ -66,13 +59,6 @@ object CarryWindows extends Rule[LogicalPlan] with PredicateHelper {
         case other => other
       }
   }
-
-  /** The join as it was written. */
-  def forgotten(join: Join): Join = join.copy(condition =
-    join.condition.flatMap(
-      splitConjunctivePredicates(_).filterNot(comparesLasts).reduceOption(And(_, _))
-    )
-  )
 
   private def compared(join: Join): Option[Join] = {
     val conjuncts = join.condition.toSeq.flatMap(splitConjunctivePredicates)

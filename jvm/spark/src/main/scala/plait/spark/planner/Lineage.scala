@@ -11,6 +11,7 @@ import plait.spark.plan.{AsOfJoin, Claim, KeptTogether}
   *
   * {{{
   * Project(date_trunc('HOUR', ts) AS h)      h is date_trunc('HOUR', ts) over the columns below
+  * Project(named_struct('t', ts) AS s)       s.t is ts
   * Filter, a hint, a claim, dropDuplicates   the same expression
   * Aggregate, a join of streams              None: they keep rows, and what they give out may be older than
   * Union                                     what they have taken in; None: its columns come from several
@@ -24,7 +25,7 @@ object Lineage {
       case Project(list, child) =>
         val made = AttributeMap(list.collect { case a: Alias => a.toAttribute -> a.child })
         val seen = expression.transform { case a: Attribute => made.getOrElse(a, a) }
-        Option.when(seen.deterministic)((seen, child))
+        Option.when(seen.deterministic)((withoutStructs(seen), child))
       case _: SubqueryAlias | _: View | _: Filter | _: ResolvedHint | _: EventTimeWatermark |
           _: Claim | _: KeptTogether | _: Generate | _: RepartitionOperation | _: Deduplicate |
           _: DeduplicateWithinWatermark | _: CollectMetrics =>
@@ -33,6 +34,11 @@ object Lineage {
       case _: Join | _: AsOfJoin => ofStream(expression, plan)
       case _ => None
     }
+
+  /** A field of a struct that was made of columns is the column. */
+  private def withoutStructs(expression: Expression): Expression = expression.transformUp {
+    case GetStructField(made: CreateNamedStruct, ordinal, _) => made.valExprs(ordinal)
+  }
 
   private def ofStream(expression: Expression, plan: LogicalPlan) =
     plan.children.filter(_.isStreaming) match {

@@ -65,9 +65,14 @@ final class StreamJoinCheck(session: SparkSession) extends (LogicalPlan => Unit)
     */
   private def optimized(query: LogicalPlan): LogicalPlan = {
     val state = session.asInstanceOf[classic.SparkSession].sessionState
-    state.optimizer.execute(
-      state.planNormalizationRules.foldLeft(query.clone())((plan, rule) => rule(plan))
-    )
+    // Costs do not order the joins of a micro-batch.
+    val conf = SQLConf.get.clone()
+    conf.setConf(SQLConf.CBO_ENABLED, false)
+    SQLConf.withExistingConf(conf) {
+      state.optimizer.execute(
+        state.planNormalizationRules.foldLeft(query.clone())((plan, rule) => rule(plan))
+      )
+    }
   }
 
   /** Else one that is no such value would be told of when the first rows come. */

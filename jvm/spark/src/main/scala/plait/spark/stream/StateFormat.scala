@@ -19,7 +19,9 @@ import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanLike
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.internal.SQLConf
 
+import plait.spark.PlaitConf
 import plait.{BySide, Side}
 
 /** What the state of a join was written by: Spark's check of schemas knows columns, but the rows that wait
@@ -49,6 +51,7 @@ object StateFormat extends PredicateHelper {
     val now = lines(join)(sorted)
     if (!files.exists(file)) {
       if (!files.exists(folder)) files.mkdirs(folder)
+      StrategyAtStart.write(folder, files, StrategyAtStart.of(PlaitConf(SQLConf.get)))
       val out = files.createAtomic(file, overwriteIfPossible = true)
       out.write(now.mkString("", "\n", "\n").getBytes(UTF_8))
       out.close()
