@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from pyspark.errors import AnalysisException
 from tests.python.queries import settings
-from tests.python.streams import OURS, SPARKS, Progress, quick_session, run
+from tests.python.streams import OURS, SPARKS, Feed, Progress, quick_session, run
 from tests.python.watermarked import OFF, Streams
+
+import plait
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,13 +103,62 @@ def test_a_query_is_whose_the_settings_say_when_it_starts(
         fill(streams, 100)
 
 
-def test_what_spark_does_not_run_is_refused_when_it_starts_with_plait_off(
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("LEFT ANTI JOIN {b} b ON " + near("a", "b"), "Spark runs no LEFT ANTI join"),
+        (f"WHERE EXISTS (SELECT 1 FROM {{b}} b WHERE {near('a', 'b')})", "Spark runs no subquery"),
+    ],
+    ids=["LEFT ANTI", "EXISTS"],
+)
+def test_what_spark_does_not_run_is_refused_when_it_starts_or_is_explained_with_plait_off(
+    session: SparkSession, tmp_path: Path, where: str, told: str
+) -> None:
+    made = Streams(session, tmp_path, f"SELECT a.id FROM {{a}} a {where}", a=0, b=0).df()
+    sentence = (
+        rf"{told}.*spark\.plait\.join\.strategy=never\. Take that back where the query starts"
+    )
+    with settings(session, NEVER):
+        with pytest.raises(AnalysisException, match=sentence):
+            run(made, tmp_path)
+        with pytest.raises(AnalysisException, match=sentence):
+            plait.explain(made)
+
+
+def test_while_plait_is_off_no_hint_takes_a_join_in_a_view_or_a_query_made_before(
     session: SparkSession, tmp_path: Path
 ) -> None:
-    query = f"SELECT a.id FROM {{a}} a LEFT ANTI JOIN {{b}} b ON {near('a', 'b')}"
-    made = Streams(session, tmp_path, query, a=0, b=0).df()
-    with settings(session, OFF), pytest.raises(AnalysisException, match="LeftAnti"):
-        run(made, tmp_path)
+    query = f"""SELECT /*+ SYMMETRIC_HASH(a, b) */ a.id, b.id AS b, c.id AS c FROM {{a}} a
+        JOIN {{b}} b ON {near("a", "b")} JOIN {{c}} c ON {near("a", "c")}"""
+    streams = Streams(session, tmp_path, query, a=0, b=0, c=0)
+    made = streams.df()
+    for first, conf in ((0, OFF), (100, OFF), (200, {})):
+        fill(streams, first)
+        with settings(session, conf):
+            assert joins(run(made, tmp_path)) == {SPARKS: 2}
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["SELECT * FROM counted UNION ALL SELECT * FROM counted", "SELECT x.* FROM counted x"],
+    ids=["named twice", "named once"],
+)
+def test_windows_of_a_query_of_with_carry_their_watermark_wherever_it_is_named(
+    session: SparkSession, tmp_path: Path, above: str
+) -> None:
+    feed = Feed(tmp_path / "a", 10)
+    feed.df(session).createOrReplaceTempView("stream_a")
+    session.sql(
+        """WITH w AS (SELECT * FROM TUMBLE(TABLE stream_a, DESCRIPTOR(ts), INTERVAL '5' SECOND))
+        SELECT window_end, count(*) AS n FROM w GROUP BY window_end"""
+    ).createOrReplaceTempView("counted")
+    feed.add([(1, 1, 1000, 1), (2, 1, 1001, 1)])
+    feed.add([(3, 1, 2000, 1)])
+    counted = session.sql(above)
+    run(counted, tmp_path)
+    assert {tuple(row)[1:] for row in session.read.parquet(str(tmp_path / "out")).collect()} == {
+        (2,)
+    }
 
 
 @pytest.mark.parametrize("first", [{}, NEVER], ids=["others are ours", "others are Spark's"])

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.{Inner, JoinType}
 
 import plait.spark.translate.BestMatch
 
-/** An as-of join of two streams, from the analysis until the optimizer begins, as a [[StreamJoinCarrier]] is.
+/** An as-of join of two streams, from the analysis until the optimizer begins, hidden as by a [[StreamJoinCarrier]].
   * The event times of its rows are those of the join.
   */
 final case class StreamAsOfCarrier(

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import plait.spark.translate.JoinedColumns
 import plait.{BySide, Side}
 
-/** A join of two streams of a type that Spark may refuse, from the analysis until the optimizer begins. Spark's
+/** A join of two streams of a type that Spark may refuse, from the start of the query until the optimizer begins. Spark's
   * check of streaming plans sees an INNER join below a node that it does not know, and plans for state.
   *
   * {{{

@@ -93,8 +93,14 @@ object StreamJoins {
       case one: UnaryNode => one.withNewChildren(Seq(unhinted(one.child)))
       case other => other
     }
-    join.copy(left = unhinted(join.left), right = unhinted(join.right))
+    join.mapChildren(unhinted).asInstanceOf[Join]
   }
+
+  /** As if none of the query had it. */
+  def without(query: LogicalPlan, strategy: JoinStrategyHint): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transformUp { case join: Join if isOfStreams(join) => without(join, strategy) }
+    }
 
   private def isOurs(strategy: JoinStrategyHint): Boolean =
     strategy == PlaitJoinHint.SYMMETRIC_HASH || LeavesIt.contains(strategy)
@@ -116,11 +122,9 @@ object CarryStreamJoins extends Rule[LogicalPlan] {
     plan.resolveOperatorsUp(carryingAsOf)
   )
 
-  def atStart(query: LogicalPlan): LogicalPlan = JoinsOfCheckpoint.asChosen(query) {
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(
-      query.transformUp(carryingAsOf.orElse(carrying))
-    )
-  }
+  /** Of a query that starts, under the settings that count for it. */
+  def atStart(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(query.transformUp(carrying))
 
   private val carryingAsOf: PartialFunction[LogicalPlan, LogicalPlan] = {
     case join: AsOfJoin if join.resolved && StreamAsOf.isTaken(join) =>
@@ -134,7 +138,7 @@ object CarryStreamJoins extends Rule[LogicalPlan] {
 
   private def isHidden(join: Join) = join.joinType match {
     case Inner | Cross => false
-    case _ => join.resolved && StreamJoins.isTaken(join)
+    case _ => StreamJoins.isTaken(join)
   }
 
   private def writtenOut(carrier: UnaryNode): LogicalPlan =

@@ -6,13 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import plait.spark.plan.{
-  JoinsOfCheckpoint,
-  StreamAsOfCarrier,
-  StreamJoinCarrier,
-  WindowEdge,
-  WindowLast
-}
+import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, WindowLast}
 
 /** Lets the windows of streams carry their watermark on. `window_start` and `window_end` are of the wall clock
   * and no instants, so Spark and we go by the last instant of the window, [[WindowLast]], which follows from
@@ -29,18 +23,24 @@ import plait.spark.plan.{
   *   1. Joins that Spark runs are left alone, and a query of WITH that is named in several places.
   */
 object CarryWindows extends PredicateHelper {
-  def apply(plan: LogicalPlan): LogicalPlan =
-    if (plan.isStreaming && WindowEdges.areIn(plan))
-      JoinsOfCheckpoint.asChosen(plan)(carried(inlined(plan)))
-    else plan
 
-  /** Columns are brought up through a query of WITH where it stands, if that is in one place. */
-  private def inlined(plan: LogicalPlan): LogicalPlan = {
-    val refs = plan.collectWithSubqueries { case ref: CTERelationRef => ref.cteId }
-    // Of a subquery that is analysed by itself the queries of WITH are elsewhere.
-    val here = plan.collectWithSubqueries { case query: CTERelationDef => query.id }
-    if (refs.isEmpty || refs.distinct.size < refs.size || !refs.forall(here.contains)) plan
-    else InlineCTE(alwaysInline = true)(plan)
+  /** Of a query that starts, under the settings that count for it. */
+  def apply(plan: LogicalPlan): LogicalPlan =
+    if (plan.isStreaming && WindowEdges.areIn(plan)) carried(inlined(plan)) else plan
+
+  /** Columns are brought up through a query of WITH where it stands, if that is in one place of its own statement. */
+  private def inlined(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformUp {
+        case statement: WithCTE if isInOnePlace(statement) =>
+          InlineCTE(alwaysInline = true)(statement)
+      }
+    }
+
+  private def isInOnePlace(statement: WithCTE): Boolean = {
+    val refs = statement.collectWithSubqueries { case ref: CTERelationRef => ref.cteId }
+    val here = statement.cteDefs.map(_.id)
+    refs.distinct.size == refs.size && refs.forall(here.contains)
   }
 
   private def carried(plan: LogicalPlan): LogicalPlan = plan match {
@@ -52,9 +52,9 @@ object CarryWindows extends PredicateHelper {
     case carrier: StreamAsOfCarrier => carrier.copy(child = carrier.child.mapChildren(carried))
     case _ =>
       plan.mapChildren(carried) match {
-        case join: Join if join.resolved && StreamJoins.isTaken(join) =>
+        case join: Join if StreamJoins.isTaken(join) =>
           compared(join).fold[LogicalPlan](join)(Project(join.output, _))
-        case aggregate: Aggregate if aggregate.resolved && aggregate.isStreaming =>
+        case aggregate: Aggregate if aggregate.isStreaming =>
           ofAggregate(aggregate)
         case other => other
       }

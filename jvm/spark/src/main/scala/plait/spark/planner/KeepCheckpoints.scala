@@ -17,7 +17,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{SparkSession, classic}
 
 import plait.spark.PlaitConf
-import plait.spark.plan.{AsOfJoin, ClauseError, JoinsOfCheckpoint, PlaitJoinHint, StreamAsOfCarrier}
+import plait.spark.plan.{ClauseError, JoinsOfCheckpoint, PlaitJoinHint, StreamAsOfCarrier}
 import plait.spark.stream.{StrategyAtStart, StreamSymmetricHashJoinExec}
 
 /** A query goes on with the join that its checkpoint was made with, whatever is set: neither of the two can
@@ -38,7 +38,7 @@ import plait.spark.stream.{StrategyAtStart, StreamSymmetricHashJoinExec}
   */
 final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] with Logging {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case statement: WriteToStreamStatement if isOpen(statement.inputQuery) =>
+    case statement: WriteToStreamStatement if isUndecided(statement.inputQuery) =>
       checkpoint(statement).fold(plan)(at =>
         statement.copy(inputQuery = kept(statement.inputQuery, at))
       )
@@ -62,7 +62,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
             "checkpoint would be one of Plait's join."
         )
         JoinsOfCheckpoint(
-          without(query, PlaitJoinHint.SYMMETRIC_HASH),
+          StreamJoins.without(query, PlaitJoinHint.SYMMETRIC_HASH),
           PlaitJoinHint.CHECKPOINT_OF_SPARK
         )
       case Seq(_) =>
@@ -72,7 +72,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
               "NO_SYMMETRIC_HASH. A new checkpoint would be one of Spark's own join."
           )
         JoinsOfCheckpoint(
-          without(query, PlaitJoinHint.NO_SYMMETRIC_HASH),
+          StreamJoins.without(query, PlaitJoinHint.NO_SYMMETRIC_HASH),
           PlaitJoinHint.SYMMETRIC_HASH
         )
       case _ => ofBoth(query, operators.flatMap(_.strategy).headOption)
@@ -90,7 +90,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     def sparks = JoinsOfCheckpoint(query, PlaitJoinHint.CHECKPOINT_OF_SPARK)
     strategy match {
       case Some(StrategyAtStart.Off) =>
-        sparks.copy(child = without(query, PlaitJoinHint.SYMMETRIC_HASH))
+        sparks.copy(child = StreamJoins.without(query, PlaitJoinHint.SYMMETRIC_HASH))
       case Some(set) if StrategyAtStart.isOfPlait(set) && isLeft => ours
       case Some(set) if !StrategyAtStart.isOfPlait(set) && (isAsked || hasAsOf(query)) => sparks
       case None if isAsked && isLeft => query
@@ -105,14 +105,15 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
     }
   }
 
-  private def isHinted(query: LogicalPlan, hint: PlaitJoinHint) = query.exists {
-    case join: Join => StreamJoins.isOfStreams(join) && StreamJoins.isAsked(join, hint)
-    case _ => false
+  private def isHinted(query: LogicalPlan, hint: PlaitJoinHint): Boolean = query match {
+    // It is ours whatever the hints of its sides say.
+    case carrier: StreamAsOfCarrier => carrier.child.children.exists(isHinted(_, hint))
+    case join: Join if StreamJoins.isOfStreams(join) && StreamJoins.isAsked(join, hint) => true
+    case other => other.children.exists(isHinted(_, hint))
   }
 
   private def hasAsOf(query: LogicalPlan) = query.exists {
     case _: StreamAsOfCarrier => true
-    case join: AsOfJoin => StreamAsOf.isTaken(join)
     case _ => false
   }
 
@@ -122,7 +123,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
       s"Plait's hints are not seen while ${PlaitConf.Enabled} is false. Set it to true where the query is made"
 
   /** Nothing is said of it yet. */
-  private def isOpen(query: LogicalPlan) = query match {
+  private def isUndecided(query: LogicalPlan) = query match {
     case _: JoinsOfCheckpoint => false
     case _ =>
       query.exists {
@@ -130,14 +131,6 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
         case _ => false
       }
   }
-
-  /** As if no join of streams had the hint. */
-  private def without(query: LogicalPlan, hint: PlaitJoinHint): LogicalPlan =
-    AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      query.transformUp {
-        case join: Join if StreamJoins.isOfStreams(join) => StreamJoins.without(join, hint)
-      }
-    }
 
   /** Those that have state there; none of a checkpoint that is new. */
   private def operators(checkpoint: String): Seq[KeepCheckpoints.Operator] = {
@@ -151,6 +144,7 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
         .listStatus(state)
         .filter(_.getPath.getName.forall(_.isDigit))
         .map(_.getPath)
+        .sortBy(_.getName.toInt)
         .map(at => KeepCheckpoints.Operator(namesOf(files, at), StrategyAtStart.read(at, files)))
         .toSeq
   }

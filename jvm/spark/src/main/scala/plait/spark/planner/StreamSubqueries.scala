@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQUERY}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -76,10 +77,18 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
       made.transformUp {
         case same if same eq leaf => outer
         case join: Join if join.left eq outer =>
-          join.copy(condition = join.condition.map(knowingNoNull(conjunct, join.right)))
+          val known =
+            join.copy(condition = join.condition.map(knowingNoNull(conjunct, join.right)))
+          known.setTagValue(MadeOf, ())
+          known
       }
     }
   }
+
+  /** Is it the join of a subquery, which nobody wrote as a join? */
+  def isMadeOf(join: Join): Boolean = join.getTagValue(MadeOf).isDefined
+
+  private val MadeOf = TreeNodeTag[Unit]("plait.stream.subquery")
 
   private def origin(conjunct: Expression, filter: Filter) =
     if (conjunct.origin.startIndex.isDefined) conjunct.origin else filter.origin

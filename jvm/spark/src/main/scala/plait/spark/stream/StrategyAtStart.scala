@@ -21,7 +21,7 @@ import plait.spark.{JoinStrategyChoice, PlaitConf}
   */
 object StrategyAtStart {
 
-  /** `spark.plait.enabled=false`: no hint was seen either. */
+  /** `spark.plait.enabled=false`: no hint took a join either. */
   val Off = "off"
 
   def of(conf: PlaitConf): String = if (conf.enabled) conf.joinStrategy.name else Off
