@@ -92,16 +92,21 @@ NO_HINT, HINT = ("/*+ NO_SYMMETRIC_HASH(l, r) */", "/*+ SYMMETRIC_HASH(l, r) */"
 
 
 @pytest.mark.parametrize(
-    ("hint", "first", "second"),
-    [(NO_HINT, {}, NEVER), (HINT, NEVER, {})],
+    ("hint", "confs"),
+    [(NO_HINT, ({}, NEVER)), (HINT, (NEVER, {}))],
     ids=["one of them left to Spark", "one of them taken"],
 )
+@pytest.mark.parametrize("says", [True, False], ids=["and the checkpoint", "alone"])
 def test_where_hints_say_which_joins_are_sparks_each_stays_what_it_is(
-    session: SparkSession, tmp_path: Path, hint: str, first: Conf, second: Conf
+    session: SparkSession, tmp_path: Path, hint: str, confs: tuple[Conf, Conf], says: bool
 ) -> None:
     feeds, batches = three(tmp_path)
-    for batch, conf in zip(batches, (first, second), strict=True):
+    for batch, conf in zip(batches, confs, strict=True):
         fill(feeds, batch)
+        # As before it said what was set.
+        for set_then in tmp_path.glob("checkpoint/state/*/_plait/strategy"):
+            if not says:
+                set_then.unlink()
         with settings(session, conf):
             df = two_joins(session, feeds, hint)
             progress = run(df, tmp_path)
