@@ -138,6 +138,25 @@ def test_while_plait_is_off_no_hint_takes_a_join_in_a_view_or_a_query_made_befor
             assert joins(run(made, tmp_path)) == {SPARKS: 2}
 
 
+def test_a_hint_leaves_exists_to_sparks_semi_join(session: SparkSession, tmp_path: Path) -> None:
+    query = f"""SELECT /*+ NO_SYMMETRIC_HASH(a) */ a.id FROM {{a}} a
+        WHERE EXISTS (SELECT 1 FROM {{b}} b WHERE {near("a", "b")})"""
+    streams = Streams(session, tmp_path, query, a=0, b=0)
+    assert twice(streams, {}, {}) == [{SPARKS: 1}] * 2
+
+
+def test_a_hint_in_a_query_of_with_says_nothing_of_the_join_that_reads_it(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    query = """WITH w AS (SELECT /*+ NO_SYMMETRIC_HASH(a) */ a.id, a.k, a.window_end
+            FROM TUMBLE({a}, ts, INTERVAL 5 SECONDS) a)
+        SELECT w.id, b.id AS b, c.id AS c FROM w
+        JOIN TUMBLE({b}, ts, INTERVAL 5 SECONDS) b ON w.k = b.k AND w.window_end = b.window_end
+        JOIN TUMBLE({c}, ts, INTERVAL 5 SECONDS) c ON w.k = c.k AND w.window_end = c.window_end"""
+    streams = OfClauses(session, tmp_path, query, a=0, b=0, c=0)
+    assert twice(streams, {}, {}) == [{OURS: 2}] * 2
+
+
 @pytest.mark.parametrize(
     "above",
     ["SELECT * FROM counted UNION ALL SELECT * FROM counted", "SELECT x.* FROM counted x"],

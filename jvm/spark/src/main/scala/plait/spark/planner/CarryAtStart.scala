@@ -46,7 +46,9 @@ object CarryAtStart extends Rule[LogicalPlan] {
     else StreamJoins.without(query, PlaitJoinHint.SYMMETRIC_HASH)
 
   private def whyNeither(join: Join, query: LogicalPlan): Option[Throwable] = {
-    val isOfSubquery = StreamSubqueries.isMadeOf(join)
+    // With a hint one asks for Spark's join, and Spark has one for EXISTS and IN.
+    val isOfSubquery = StreamSubqueries.isMadeOf(join) &&
+      !StreamJoins.isAsked(join, PlaitJoinHint.NO_SYMMETRIC_HASH)
     Option.when(
       StreamJoins.isOfStreams(join) && !StreamJoins.isTaken(join) &&
         (isOfSubquery || join.joinType == LeftAnti)
@@ -56,22 +58,24 @@ object CarryAtStart extends Rule[LogicalPlan] {
           "Spark runs no subquery over a stream; Plait runs EXISTS and IN as joins of streams"
         else s"Spark runs no ${join.joinType.sql} join of two streams; Plait does"
       ClauseError(
-        s"$whose, and ${whyLeft(query).sentence}. Take that back where the query starts.",
+        s"$whose, but ${whyLeft(query)}.",
         join.origin
       )
     }
   }
 
-  private def whyLeft(query: LogicalPlan): WhyNot = query match {
-    case JoinsOfCheckpoint(_, PlaitJoinHint.CHECKPOINT_OF_SPARK) => WhyNot.CheckpointOfSpark()
+  private def whyLeft(query: LogicalPlan): String = query match {
+    case JoinsOfCheckpoint(_, PlaitJoinHint.CHECKPOINT_OF_SPARK) =>
+      WhyNot.CheckpointOfSpark().sentence
     case _ =>
-      PlaitConf(SQLConf.get).turnedOff.fold[WhyNot](
+      val why = PlaitConf(SQLConf.get).turnedOff.fold[WhyNot](
         WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName)
       )(WhyNot.TurnedOff(_))
+      s"${why.sentence}. Take that back where the query starts"
   }
 }
 
-/** The same of a query that was not started, when it is explained. */
+/** The same of a query that is explained, and of each micro-batch, where it has been done. */
 object CarryUnstarted extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = CarryAtStart.carried(plan)
 }

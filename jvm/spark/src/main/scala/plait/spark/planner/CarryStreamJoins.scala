@@ -87,13 +87,15 @@ object StreamJoins {
   }
 
   /** As if no hint had said this of it. */
-  def without(join: Join, strategy: JoinStrategyHint): Join = {
-    def unhinted(side: LogicalPlan): LogicalPlan = side match {
-      case ResolvedHint(child, hints) if hints.strategy.contains(strategy) => unhinted(child)
-      case one: UnaryNode => one.withNewChildren(Seq(unhinted(one.child)))
-      case other => other
-    }
-    join.mapChildren(unhinted).asInstanceOf[Join]
+  def without(join: Join, strategy: JoinStrategyHint): Join =
+    join.mapChildren(unhinted(_, strategy)).asInstanceOf[Join]
+
+  /** A side, or what becomes one, as if no hint on it had said this. */
+  def unhinted(side: LogicalPlan, strategy: JoinStrategyHint): LogicalPlan = side match {
+    case ResolvedHint(child, hints) if hints.strategy.contains(strategy) =>
+      unhinted(child, strategy)
+    case one: UnaryNode => one.withNewChildren(Seq(unhinted(one.child, strategy)))
+    case other => other
   }
 
   /** As if none of the query had it. */

@@ -6,7 +6,13 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import plait.spark.plan.{StreamAsOfCarrier, StreamJoinCarrier, WindowEdge, WindowLast}
+import plait.spark.plan.{
+  PlaitJoinHint,
+  StreamAsOfCarrier,
+  StreamJoinCarrier,
+  WindowEdge,
+  WindowLast
+}
 
 /** Lets the windows of streams carry their watermark on. `window_start` and `window_end` are of the wall clock
   * and no instants, so Spark and we go by the last instant of the window, [[WindowLast]], which follows from
@@ -33,9 +39,19 @@ object CarryWindows extends PredicateHelper {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case statement: WithCTE if isInOnePlace(statement) =>
-          InlineCTE(alwaysInline = true)(statement)
+          InlineCTE(alwaysInline = true)(unhinted(statement))
       }
     }
+
+  /** A hint in a query of WITH says nothing of the join that reads it, as in Spark. */
+  private def unhinted(statement: WithCTE): WithCTE = statement.copy(cteDefs =
+    statement.cteDefs.map(query =>
+      query.copy(child =
+        Seq(PlaitJoinHint.SYMMETRIC_HASH, PlaitJoinHint.NO_SYMMETRIC_HASH)
+          .foldLeft(query.child)(StreamJoins.unhinted)
+      )
+    )
+  )
 
   private def isInOnePlace(statement: WithCTE): Boolean = {
     val refs = statement.collectWithSubqueries { case ref: CTERelationRef => ref.cteId }

@@ -31,7 +31,8 @@ import plait.spark.stream.{StrategyAtStart, StreamSymmetricHashJoinExec}
   * state/0 of Spark's join, state/1 of ours:
   *   a JOIN b ... JOIN c ... with NO_SYMMETRIC_HASH(a, b)           a JOIN b stays Spark's, the other is ours
   *                           with SYMMETRIC_HASH(a, b)              a JOIN b stays ours, the other is Spark's
-  *                           with both                              others as it was set at the first start
+  *                           with both                              others as it was set at the first start, if
+  *                                                                  that is written there, else as it is set now
   *                           with neither                           refused: nothing says which is which
   *   a ASOF JOIN b ... JOIN c ... with neither                      as-of joins are always ours, the other is Spark's
   * }}}

@@ -78,12 +78,21 @@ object StreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         case same if same eq leaf => outer
         case join: Join if join.left eq outer =>
           val known =
-            join.copy(condition = join.condition.map(knowingNoNull(conjunct, join.right)))
+            join.copy(condition =
+              join.condition.map(knowingNoNull(conjunct, join.right)).map(asOfJoin)
+            )
           known.setTagValue(MadeOf, ())
           known
       }
     }
   }
+
+  /** As the condition of a join is analysed, for what looks at it before the optimizer does: no column is of an outer query. */
+  private def asOfJoin(condition: Expression): Expression =
+    SharedExpressions.writtenOut(condition.transformUp {
+      case OuterReference(column) => column
+      case replaced: RuntimeReplaceable => replaced.replacement
+    })
 
   /** Is it the join of a subquery, which nobody wrote as a join? */
   def isMadeOf(join: Join): Boolean = join.getTagValue(MadeOf).isDefined

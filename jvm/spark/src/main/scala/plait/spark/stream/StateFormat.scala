@@ -45,13 +45,16 @@ import plait.{BySide, Side}
 object StateFormat extends PredicateHelper {
   def check(join: StreamSymmetricHashJoinExec, conf: Configuration): Unit = {
     val info = join.getStateInfo
-    val folder = new Path(info.checkpointLocation, s"${info.operatorId}/_plait")
+    val operator = new Path(info.checkpointLocation, info.operatorId.toString)
+    val folder = new Path(operator, "_plait")
     val files = CheckpointFileManager.create(folder, conf)
     val file = new Path(folder, "format")
     val now = lines(join)(sorted)
-    if (!files.exists(file)) {
-      if (!files.exists(folder)) files.mkdirs(folder)
+    if (!files.exists(folder)) files.mkdirs(folder)
+    // What a start that failed has left counts for nothing: Spark writes its own of the operator after this.
+    if (!files.exists(new Path(operator, "_metadata")))
       StrategyAtStart.write(folder, files, StrategyAtStart.of(PlaitConf(SQLConf.get)))
+    if (!files.exists(file)) {
       val out = files.createAtomic(file, overwriteIfPossible = true)
       out.write(now.mkString("", "\n", "\n").getBytes(UTF_8))
       out.close()
