@@ -28,7 +28,6 @@ session = pytest.fixture(scope="module", name="session")(quick_session)
 
 Conf = dict[str, Any]
 NEVER = {"spark.plait.join.strategy": "never"}
-CASES = pytest.mark.parametrize("conf", [OFF, NEVER], ids=["Plait is off", "it joins nothing"])
 
 
 class OfClauses(Streams):
@@ -69,7 +68,7 @@ def twice(streams: Streams, *confs: Conf) -> list[Counter[str]]:
     return ran
 
 
-@CASES
+@pytest.mark.parametrize("conf", [OFF, NEVER], ids=["Plait is off", "it joins nothing"])
 def test_the_joins_of_a_view_are_whose_the_session_says(
     session: SparkSession, tmp_path: Path, conf: Conf
 ) -> None:
@@ -95,12 +94,11 @@ def test_a_query_is_whose_the_settings_say_when_it_starts(
     query = f"""SELECT a.id, b.id AS b, c.id AS c FROM {{a}} a LEFT JOIN {{b}} b ON {near("a", "b")}
         JOIN {{c}} c ON {near("a", "c")}"""
     streams = Streams(session, tmp_path, query, a=0, b=0, c=0)
-    fill(streams, 0)
     made = streams.df()
-    for _ in range(2):
+    for first in (0, 100):
+        fill(streams, first)
         with settings(session, NEVER):
             assert joins(run(made, tmp_path)) == {SPARKS: 2}
-        fill(streams, 100)
 
 
 @pytest.mark.parametrize(
