@@ -14,8 +14,8 @@ Claim: with the asymmetry the time and the rows kept at most are at most 1/1.5 o
 Peers: Plait with and without the asymmetry, Spark's own join, and a floor: customers and dates as
 tables, which Spark broadcasts, so that nothing is kept. What a query takes there it takes with any
 join, and no asymmetry can gain it. Customers are joined on the
-HDFS-backed store, and on RocksDB in a JVM of 1 GiB, where the state is larger than memory; query 4
-on the HDFS-backed store in one of 12 GiB, which Spark's own six joins fill. The rows are DuckDB's.
+HDFS-backed store, and on RocksDB in a JVM of 1 GiB; query 4 on the HDFS-backed store in one of
+12 GiB, which Spark's own six joins fill. The rows are DuckDB's.
 
 The aggregate comes out in the mode update, its last versions are what is compared. Data come from
 tpcgen-cli. Each part runs in a process of its own.

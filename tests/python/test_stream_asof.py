@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException, StreamingQueryException
+from tests.python.cases import cases
 from tests.python.queries import settings
 from tests.python.streams import quick_session
 
@@ -151,12 +152,12 @@ class Run:
         self.batches: dict[int, list[tuple[Any, ...]]] = {}
         self.query: StreamingQuery | None = None
 
-    def start(self) -> None:
+    def start(self, mode: str = "append") -> None:
         def keep(df: DataFrame, batch: int) -> None:
             self.batches[batch] = [tuple(row) for row in df.collect()]
 
         df = self.session.sql(self.sql, l=self.left.df(), r=self.right.df())
-        writer = df.writeStream.foreachBatch(keep)
+        writer = df.writeStream.foreachBatch(keep).outputMode(mode)
         self.query = writer.option("checkpointLocation", str(self.folder / "cp")).start()
 
     def settle(self) -> None:
@@ -187,11 +188,12 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("number", range(cases(1, soak=25)))
 @pytest.mark.parametrize(("how", "name"), CASES)
 def test_streams_cut_into_batches_give_what_the_join_of_all_rows_gives(
-    session: SparkSession, tmp_path: Path, how: str, name: str
+    session: SparkSession, tmp_path: Path, how: str, name: str, number: int
 ) -> None:
-    form, random = FORMS[name], Random(f"{how} {name}")
+    form, random = FORMS[name], Random(f"{how} {name}" + f" {number}" * (number > 0))
     columns = "l.id" if how in ("LEFT SEMI", "LEFT ANTI") else "l.id, r.id AS rid"
     sql = (
         f"SELECT {columns} FROM {{l}} l {how} ASOF JOIN {{r}} r "
@@ -362,6 +364,72 @@ def test_without_one_on_the_left_side_versions_wait_for_ever_which_is_told(
             assert Counter(map(tuple, session.table("versions").collect())) == Counter([(3, 1)])
         finally:
             query.stop()
+
+
+LATE_PAIRS = "SELECT l.id, r.id AS rid FROM {l} l %s ASOF JOIN {r} r " + (
+    "MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k"
+)
+
+
+def come_late(run: Run) -> None:
+    """A left and a right row that come behind the watermark, which is 90 then."""
+    run.left.add([(1, "a", 50, 0), (2, "a", 100, 0)])
+    run.right.add([(1, "a", 40, 0), (2, "a", 100, 0)])
+    run.settle()
+    run.left.add([(3, "a", 60, 0), (4, "a", 101, 0)])
+    run.right.add([(3, "a", 55, 0), (4, "a", 101, 0)])
+    run.settle()
+    for source in (run.left, run.right):
+        source.add([(-1, "end", END, 0)])
+    run.settle()
+
+
+@pytest.mark.parametrize("late", ["drop", "null-pad"])
+def test_late_rows_pick_nothing_and_late_versions_are_not_picked(
+    session: SparkSession, tmp_path: Path, late: str
+) -> None:
+    run = Run(session, tmp_path, LATE_PAIRS % "LEFT")
+    with settings(session, {"spark.plait.stream.late": late}):
+        run.start()
+        come_late(run)
+    assert run.query is not None
+    counts = Counter[str]()
+    for progress in run.query.recentProgress:
+        counts.update(progress["stateOperators"][0]["customMetrics"])
+    run.stop()
+    found = Counter({row: n for row, n in run.out().items() if row[0] != -1})
+    padded = [(3, None)] if late == "null-pad" else []
+    assert found == Counter([(1, 1), (2, 2), (4, 4), *padded])
+    assert counts["leftRowsLate"] == counts["rightRowsLate"] == counts["rightRowsDropped"] == 1
+    assert counts["leftRowsDropped"] == (late == "drop")
+
+
+def test_a_late_row_of_an_as_of_join_ends_the_query_if_asked_for(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    run = Run(session, tmp_path, LATE_PAIRS % "LEFT")
+    with settings(session, {"spark.plait.stream.late": "fail"}):
+        run.start()
+        with pytest.raises(StreamingQueryException, match="came behind what the side had promised"):
+            come_late(run)
+    run.stop()
+
+
+@pytest.mark.parametrize("how", ["", "LEFT SEMI", "LEFT", "LEFT ANTI"])
+def test_in_output_mode_update_an_as_of_join_gives_matches_and_nothing_alone(
+    session: SparkSession, tmp_path: Path, how: str
+) -> None:
+    sql = LATE_PAIRS % how
+    run = Run(session, tmp_path, sql.replace(", r.id AS rid", "") if "LEFT " in how else sql)
+    if how in ("LEFT", "LEFT ANTI"):
+        with pytest.raises(AnalysisException, match="cannot run in output mode update"):
+            run.start("update")
+        return
+    run.start("update")
+    come_late(run)
+    run.stop()
+    picks = [(1, 1), (2, 2), (4, 4)]
+    assert run.out() == Counter([pick[:1] for pick in picks] if how else picks)
 
 
 def test_the_event_time_of_the_rows_is_that_of_the_left_side(

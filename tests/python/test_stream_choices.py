@@ -72,20 +72,23 @@ def twice(streams: Streams, *confs: Conf) -> list[Counter[str]]:
 def test_the_joins_of_a_view_are_whose_the_session_says(
     session: SparkSession, tmp_path: Path, conf: Conf
 ) -> None:
-    query = f"SELECT v.id, v.b, c.id AS c FROM joined v JOIN {{c}} c ON {near('v', 'c')}"
-    streams = Streams(session, tmp_path, query, a=0, b=0, c=0)
+    joined = f"""SELECT a.id, a.k, a.ts, b.id AS b
+        FROM {{a}} a LEFT JOIN {{b}} b ON {near("a", "b")}"""
+    query = f"SELECT v.id, v.b, c.id AS c FROM {{v}} v JOIN {{{{c}}}} c ON {near('v', 'c')}"
+    streams = Streams(session, tmp_path, query.format(v=f"({joined})"), a=0, b=0, c=0)
     sides = {name: feed.df(session) for name, feed in streams.feeds.items()}
     for name in "ab":
         sides[name].createOrReplaceTempView(f"stream_{name}")
     with settings(session, conf):
-        session.sql(
-            f"""CREATE OR REPLACE TEMPORARY VIEW joined AS SELECT a.id, a.k, a.ts, b.id AS b
-            FROM stream_a a LEFT JOIN stream_b b ON {near("a", "b")}"""
-        )
+        view = joined.format(a="stream_a", b="stream_b")
+        session.sql(f"CREATE OR REPLACE TEMPORARY VIEW joined AS {view}")
         for first in (0, 100):
             fill(streams, first)
-            progress = run(session.sql(query, c=sides["c"]), tmp_path)
+            if first:
+                streams.end()
+            progress = run(session.sql(query.format(v="joined"), c=sides["c"]), tmp_path)
             assert joins(progress) == {SPARKS: 2}
+    streams.holds()
 
 
 def test_a_query_is_whose_the_settings_say_when_it_starts(
@@ -97,8 +100,11 @@ def test_a_query_is_whose_the_settings_say_when_it_starts(
     made = streams.df()
     for first in (0, 100):
         fill(streams, first)
+        if first:
+            streams.end()
         with settings(session, NEVER):
             assert joins(run(made, tmp_path)) == {SPARKS: 2}
+    streams.holds()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ Oracle: DuckDB's join of all rows, or stock Spark's join of the same streams.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
@@ -108,7 +108,7 @@ def test_each_of_sparks_state_stores_serves_and_keeps_its_number_of_partitions(
 
 
 @pytest.mark.parametrize("number", range(cases(1, soak=10)))
-@pytest.mark.parametrize("how", ["INNER", "LEFT", "FULL"])
+@pytest.mark.parametrize("how", ["INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI"])
 def test_after_no_batch_do_more_rows_wait_than_in_sparks_own_join(
     session: SparkSession, feeds: Feeds, how: str, number: int
 ) -> None:
@@ -256,6 +256,62 @@ def windows_of_two_joins(scripts: list[list[Batch]], how: str) -> Rows:
         return Counter(db.execute(sql).fetchall())
 
 
+def test_a_match_is_counted_where_its_partner_was_looked_for(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    feeds.add(
+        ([(1, 1, 1000, 0), (2, 2, 1000, 0)], []),
+        ([], [(11, 1, 1001, 0), (12, 1, 1002, 0), (13, 3, 1002, 0)]),
+        ([(3, 3, 1001, 0)], []),
+    )
+    progress = run(feeds.join(session, "INNER", NEAR), tmp_path)
+    assert custom(progress, "pairsByProbingLeft") == 2, "two right rows found the first left one"
+    assert custom(progress, "pairsByProbingRight") == 1, "the last left row found a right one"
+
+
+KNOWN = [(side, what) for side in ("left", "right") for what in ("frontier", "bound")]
+
+
+def test_sparks_ui_has_frontier_and_bound_of_a_batch_as_its_progress_says(
+    session: SparkSession, feeds: Feeds, tmp_path: Path
+) -> None:
+    feeds.add(*[([(i, 1, 1000 + 20 * i, 0)], [(i, 1, 1001 + 20 * i, 0)]) for i in range(3)])
+    progress = run(feeds.join(session, "INNER", NEAR), tmp_path)
+    told = [
+        {
+            f"{s} {what}": p["stateOperators"][0]["customMetrics"][s + what.title()]
+            for s, what in KNOWN
+        }
+        for p in progress
+    ]
+    shown = in_ui(session, progress[0]["runId"], "StreamSymmetricHashJoin")
+    assert [{name: node.get(name, 0) for name in told[0]} for node in shown] == told
+    assert all(told[-1].values())
+
+
+def in_ui(session: SparkSession, run_id: str, node: str) -> list[dict[str, int]]:
+    """The numbers that Spark's UI shows of a node in each micro-batch of a query."""
+    session._jsc.sc().listenerBus().waitUntilEmpty()
+    store = session._jsparkSession.sharedState().statusStore()
+    batches = []
+    for execution in scala_seq(store.executionsList()):
+        if run_id not in execution.description():
+            continue
+        values = store.executionMetrics(execution.executionId())
+        for found in scala_seq(store.planGraph(execution.executionId()).allNodes()):
+            if found.name().startswith(node):
+                texts = {
+                    m.name(): values.get(m.accumulatorId()) for m in scala_seq(found.metrics())
+                }
+                numbers = {n: t.get().replace(",", "") for n, t in texts.items() if t.isDefined()}
+                batches.append({n: int(t) for n, t in numbers.items() if t.isdecimal()})
+    return batches
+
+
+def scala_seq(seq: Any) -> list[Any]:
+    return [seq.apply(i) for i in range(seq.size())]
+
+
 def test_a_batch_may_be_read_twice(session: SparkSession, feeds: Feeds, tmp_path: Path) -> None:
     script = Script(15, "FULL")
     feeds.add(*script.batches)
@@ -374,6 +430,43 @@ def test_rows_that_would_never_come_out_are_refused_with_the_reason(
     assert "spark.plait.stream.unbounded-state" in str(caught.value)
 
 
+@pytest.mark.parametrize("how", ["LEFT", "LEFT SEMI", "LEFT ANTI"])
+def test_rows_that_are_kept_for_ever_but_never_awaited_are_a_warning(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, how: str
+) -> None:
+    batches: list[Batch] = [
+        ([(1, 1, 1000, 0), (2, 2, 1000, 0)], [(11, 1, 990, 0)]),
+        ([(3, 2, 1100, 0), (4, 1, 1100, 0)], [(12, 2, 1050, 0)]),
+    ]
+    condition = "l.k = r.k AND r.s <= l.s"
+    feeds.add(*batches)
+    feeds.end()
+    df = feeds.join(session, how, condition)
+    with logged(session) as log:
+        run(df, tmp_path)
+    assert "join of streams keeps right rows for ever" in log()
+    assert "keeps left rows for ever" not in log()
+    assert output(df, tmp_path) == joined(batches, how, condition)
+    key = "spark.plait.stream.unbounded-state"
+    with (
+        settings(session, {key: "error"}),
+        pytest.raises(AnalysisException, match="keeps right rows for ever"),
+    ):
+        start(df, tmp_path / "error")
+
+
+@pytest.mark.parametrize("value", ["warn", "allow"])
+def test_without_an_equality_and_a_bound_a_join_is_refused_whatever_is_set(
+    session: SparkSession, feeds: Feeds, tmp_path: Path, value: str
+) -> None:
+    told = "join of streams without equality predicate is not supported where nothing prunes it"
+    with (
+        settings(session, {"spark.plait.stream.unbounded-state": value}),
+        pytest.raises(AnalysisException, match=told),
+    ):
+        start(feeds.join(session, "INNER", "l.v < r.v"), tmp_path)
+
+
 def test_rows_that_wait_for_ever_are_allowed_warned_of_or_refused_as_asked_for(
     session: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:
@@ -397,7 +490,7 @@ def test_rows_that_wait_for_ever_are_allowed_warned_of_or_refused_as_asked_for(
         start(feeds.join(session, "INNER", UNBOUNDED), tmp_path / "error")
 
 
-@pytest.mark.parametrize("how", ["LEFT", "FULL", "LEFT ANTI"])
+@pytest.mark.parametrize("how", ["LEFT", "RIGHT", "FULL", "LEFT ANTI"])
 def test_what_would_have_to_be_taken_back_is_refused_in_output_mode_update(
     session: SparkSession, feeds: Feeds, how: str
 ) -> None:

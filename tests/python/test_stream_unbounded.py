@@ -57,15 +57,23 @@ def test_rows_that_one_without_a_time_may_always_match_would_never_come_out(
     assert re.search(r"say ts\S* IS NOT NULL of the right side", told)
 
 
+@pytest.mark.parametrize(
+    ("how", "other"),
+    [("LEFT", "r"), ("LEFT SEMI", "r"), ("LEFT ANTI", "r"), ("RIGHT", "l"), ("FULL", "l")],
+)
 def test_where_the_watermark_is_on_another_column_it_says_on_which(
-    session: SparkSession, tmp_path: Path
+    session: SparkSession, tmp_path: Path, how: str, other: str
 ) -> None:
-    feeds = Feeds(tmp_path, (10, None))
-    right = feeds.right.df(session).selectExpr("*", "ts + INTERVAL 1 DAY AS arrived")
+    feeds = Feeds(tmp_path, (None, None))
+    sides = {
+        name: feed.df(session)
+        .selectExpr("*", "ts + INTERVAL 1 DAY AS arrived")
+        .withWatermark("arrived" if name == other else "ts", "10 seconds")
+        for name, feed in (("l", feeds.left), ("r", feeds.right))
+    }
+    chosen = "l.id AS l" if how in ("LEFT SEMI", "LEFT ANTI") else "l.id AS l, r.id AS r"
     df = session.sql(
-        f"SELECT l.id AS l, r.id AS r FROM {{l}} l LEFT JOIN {{r}} r ON l.k = r.k AND {NEAR}",
-        l=feeds.left.df(session),
-        r=right.withWatermark("arrived", "10 seconds"),
+        f"SELECT {chosen} FROM {{l}} l {how} JOIN {{r}} r ON l.k = r.k AND {NEAR}", **sides
     )
     told = r"come in the order ts, .*on it \(the one that it has is on arrived\)"
     with pytest.raises(AnalysisException, match=told):

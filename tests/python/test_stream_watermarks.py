@@ -265,6 +265,28 @@ def test_a_branch_of_a_union_that_is_idle_changes_nothing(
     streams.holds()
 
 
+@pytest.mark.parametrize("time", ["ta", "tb"])
+def test_each_time_of_a_side_that_has_two_lets_the_other_side_forget(
+    session: SparkSession, tmp_path: Path, time: str
+) -> None:
+    # Rows of the first join carry two times, each with a watermark of its own.
+    query = f"""SELECT j.a, j.b, c.id AS c FROM (
+            SELECT a.id AS a, b.id AS b, a.k, a.ts AS ta, b.ts AS tb FROM {{a}} a
+            JOIN {{b}} b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 20 MINUTES) j
+        JOIN {{c}} c ON j.k = c.k AND c.ts BETWEEN j.{time} AND j.{time} + INTERVAL 10 MINUTES"""
+    streams = Streams(session, tmp_path, query, a=0, b=0, c=0)
+    for h in range(1, 9):
+        at = h * HOUR
+        streams.add(a=[(h, h % 2, at, 0)], b=[(h, h % 2, at + 600, 0)], c=[(h, h % 2, at + 900, 0)])
+        streams.add(a=[(10 + h, 5, at, 0)], b=[], c=[(10 + h, h % 2, at + 300, 0)])
+    streams.end()
+    progress = streams.run()
+    streams.holds()
+    for operator in (0, 1):
+        assert max(p["stateOperators"][operator]["numRowsTotal"] for p in progress) <= 8
+        assert progress[-1]["stateOperators"][operator]["numRowsTotal"] <= 4
+
+
 @pytest.mark.parametrize("frontier", ["query", "side"])
 def test_the_watermark_of_one_column_says_nothing_of_another(
     session: SparkSession, tmp_path: Path, frontier: str

@@ -262,6 +262,12 @@ def test_a_window_join_above_another_forgets_and_carries_on(
     holds(streams)
 
 
+def test_sessions_of_a_stream_are_refused(session: SparkSession, tmp_path: Path) -> None:
+    streams = Windows(session, tmp_path, "SELECT * FROM SESSION({l}, ts, INTERVAL 1 MINUTE)", l=0)
+    with pytest.raises(AnalysisException, match="SESSION is not supported yet on a stream"):
+        streams.df()
+
+
 def test_windows_that_are_counted_are_joined(session: SparkSession, tmp_path: Path) -> None:
     left, right = (f"({COUNTED.format(windowed(name))})" for name in "lr")
     query = joined(left, "LEFT", right, "a.k, a.window_end, a.c, b.s")[1:-1]

@@ -2,10 +2,7 @@
 package plait.spark.continuous
 
 import java.io.FileNotFoundException
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{ConcurrentModificationException, UUID}
-
-import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
@@ -14,6 +11,7 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamMetadata
 import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
 import org.apache.spark.sql.streaming.StreamingQuery
 
+import plait.spark.WholeText
 import plait.spark.result.OperationFailed
 
 /** A folder that a stream writes files into, and whose it is: the query's id, which is in its checkpoint too.
@@ -70,23 +68,15 @@ final private[continuous] class SinkFolder(folder: Path, conf: Configuration) {
   private def hasBatches: Boolean = files.exists(new Path(folder, FileStreamSink.metadataDir))
 
   private def read: Option[String] =
-    try Some(Using.resource(files.open(owner))(in => new String(in.readAllBytes(), UTF_8).trim))
+    try Some(WholeText.read(files.open(owner)).trim)
     catch { case _: FileNotFoundException => None }
 
   /** Whether it is written now, and was not there. */
   private def write(id: String): Boolean = {
     if (!files.exists(folder)) files.mkdirs(folder)
     try {
-      val out = files.createAtomic(owner, overwriteIfPossible = false)
-      try {
-        out.write(id.getBytes(UTF_8))
-        out.close()
-        true
-      } catch {
-        case error: Throwable =>
-          out.cancel()
-          throw error
-      }
+      WholeText.made(files, owner, id)
+      true
     } catch { case _: FileAlreadyExistsException => false }
   }
 

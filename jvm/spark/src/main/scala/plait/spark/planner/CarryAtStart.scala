@@ -57,21 +57,17 @@ object CarryAtStart extends Rule[LogicalPlan] {
         if (isOfSubquery)
           "Spark runs no subquery over a stream; Plait runs EXISTS and IN as joins of streams"
         else s"Spark runs no ${join.joinType.sql} join of two streams; Plait does"
-      ClauseError(
-        s"$whose, but ${whyLeft(query)}.",
-        join.origin
-      )
+      ClauseError(s"$whose, but ${whyLeft(join, query)}.", join.origin)
     }
   }
 
-  private def whyLeft(query: LogicalPlan): String = query match {
+  /** What the checkpoint says of the whole query is not on its joins yet. */
+  private def whyLeft(join: Join, query: LogicalPlan): String = query match {
     case JoinsOfCheckpoint(_, PlaitJoinHint.CHECKPOINT_OF_SPARK) =>
       WhyNot.CheckpointOfSpark().sentence
     case _ =>
-      val why = PlaitConf(SQLConf.get).turnedOff.fold[WhyNot](
-        WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName)
-      )(WhyNot.TurnedOff(_))
-      s"${why.sentence}. Take that back where the query starts"
+      val why = StreamJoins.whyLeft(join).fold("")(_.sentence)
+      s"$why. Take that back where the query starts"
   }
 }
 

@@ -46,12 +46,13 @@ object StreamJoins {
 
   /** Why Spark runs a join of streams, for the node that it planned. */
   def whyLeft(node: SparkPlan): Option[WhyNot] =
-    node.logicalLink.collect { case join: Join if isOfStreams(join) => join }.flatMap { join =>
-      if (isAsked(join, PlaitJoinHint.CHECKPOINT_OF_SPARK)) Some(WhyNot.CheckpointOfSpark())
-      else if (isAsked(join, PlaitJoinHint.NO_SYMMETRIC_HASH))
-        Some(WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName))
-      else PlaitConf(SQLConf.get).turnedOff.map(WhyNot.TurnedOff(_))
-    }
+    node.logicalLink.collect { case join: Join if isOfStreams(join) => join }.flatMap(whyLeft)
+
+  def whyLeft(join: Join): Option[WhyNot] =
+    if (isAsked(join, PlaitJoinHint.CHECKPOINT_OF_SPARK)) Some(WhyNot.CheckpointOfSpark())
+    else if (isAsked(join, PlaitJoinHint.NO_SYMMETRIC_HASH))
+      Some(WhyNot.HintedOtherwise(PlaitJoinHint.NO_SYMMETRIC_HASH.displayName))
+    else PlaitConf(SQLConf.get).turnedOff.map(WhyNot.TurnedOff(_))
 
   /** Does a hint say this of who is to run it, or what follows from the checkpoint? */
   def isAsked(join: Join, hint: PlaitJoinHint): Boolean = strategies(join).contains(hint)

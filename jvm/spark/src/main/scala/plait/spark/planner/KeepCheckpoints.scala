@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import java.io.{BufferedReader, InputStreamReader}
-import java.nio.charset.StandardCharsets.UTF_8
-
-import scala.jdk.CollectionConverters._
-import scala.util.Using
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
@@ -16,9 +10,9 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{SparkSession, classic}
 
-import plait.spark.PlaitConf
 import plait.spark.plan.{ClauseError, JoinsOfCheckpoint, PlaitJoinHint, StreamAsOfCarrier}
 import plait.spark.stream.{StrategyAtStart, StreamSymmetricHashJoinExec}
+import plait.spark.{PlaitConf, WholeText}
 
 /** A query goes on with the join that its checkpoint was made with, whatever is set: neither of the two can
   * read what the other has stored.
@@ -166,14 +160,12 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
         .takeWhile(_.hasNext)
         .map(_.next().getPath)
         .filterNot(_.getName.startsWith("."))
-        .flatMap(path => KeepCheckpoints.Name.findAllMatchIn(text(files, path)).map(_.group(1)))
+        .flatMap(path =>
+          KeepCheckpoints.Name.findAllMatchIn(WholeText.read(files.open(path))).map(_.group(1))
+        )
         .toList
     }
 
-  private def text(files: FileSystem, path: Path): String =
-    Using.resource(new BufferedReader(new InputStreamReader(files.open(path), UTF_8))) {
-      _.lines().iterator.asScala.mkString
-    }
 }
 
 object KeepCheckpoints {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
-import java.io.{BufferedReader, InputStreamReader}
-import java.nio.charset.StandardCharsets.UTF_8
-
-import scala.util.Using
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 import plait.BySide
+import plait.spark.WholeText
 
 /** The frontiers that the rows of earlier batches have promised, one file a batch beside the join's state:
   *
@@ -58,15 +54,15 @@ final class FrontierLog(folder: Path, conf: Configuration) {
     else files.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption)
 
   private def read(path: Path): BySide[Long] =
-    Using.resource(new BufferedReader(new InputStreamReader(files.open(path), UTF_8))) { lines =>
-      val version = lines.readLine()
-      if (version != FrontierLog.Version)
+    WholeText.lines(files.open(path)) match {
+      case Seq(FrontierLog.Version, ranks) =>
+        val both = ranks.split(' ').map(_.toLong)
+        BySide(both(0), both(1))
+      case lines =>
         throw new StateFormatException(
-          s"$path begins with '$version', and this version of Plait reads '${FrontierLog.Version}'. Go on with " +
-            "the version that wrote it, or start the query with a new checkpoint."
+          s"$path begins with '${lines.headOption.getOrElse("")}', and this version of Plait reads " +
+            s"'${FrontierLog.Version}'. Go on with the version that wrote it, or start the query with a new checkpoint."
         )
-      val ranks = lines.readLine().split(' ').map(_.toLong)
-      BySide(ranks(0), ranks(1))
     }
 
   /** Writes the file of a batch, unless another has done so meanwhile: a task that is run twice, say, or a query whose
@@ -81,15 +77,7 @@ final class FrontierLog(folder: Path, conf: Configuration) {
   private def write(batch: Long, frontiers: BySide[Long]): Unit = {
     if (!files.exists(folder)) files.mkdirs(folder)
     val text = s"${FrontierLog.Version}\n${frontiers.left} ${frontiers.right}\n"
-    val out = files.createAtomic(file(batch), overwriteIfPossible = false)
-    try {
-      out.write(text.getBytes(UTF_8))
-      out.close()
-    } catch {
-      case e: Throwable =>
-        out.cancel()
-        throw e
-    }
+    WholeText.made(files, file(batch), text)
   }
 }
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
-import java.io.{BufferedReader, InputStreamReader}
-import java.nio.charset.StandardCharsets.UTF_8
-
-import scala.jdk.CollectionConverters._
-import scala.util.Using
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{
@@ -21,7 +15,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryTableScanLike
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.spark.PlaitConf
+import plait.spark.{PlaitConf, WholeText}
 import plait.{BySide, Side}
 
 /** What the state of a join was written by: Spark's check of schemas knows columns, but the rows that wait
@@ -54,12 +48,9 @@ object StateFormat extends PredicateHelper {
     // What a start that failed has left counts for nothing: Spark writes its own of the operator after this.
     if (!files.exists(new Path(operator, "_metadata")))
       StrategyAtStart.write(folder, files, StrategyAtStart.of(PlaitConf(SQLConf.get)))
-    if (!files.exists(file)) {
-      val out = files.createAtomic(file, overwriteIfPossible = true)
-      out.write(now.mkString("", "\n", "\n").getBytes(UTF_8))
-      out.close()
-    } else {
-      val before = read(files, file)
+    if (!files.exists(file)) WholeText.replaced(files, file, now.mkString("", "\n", "\n"))
+    else {
+      val before = WholeText.lines(files.open(file))
       // Rows that another version has stored cannot be read, whatever the query is.
       for (found <- before.headOption.flatMap(versionOf) if found != StateLayout.Version)
         throw StateFormatException.ofVersion(found)
@@ -78,11 +69,6 @@ object StateFormat extends PredicateHelper {
     Option.when(line.startsWith(Format))(line.stripPrefix(Format)).flatMap(_.toLongOption)
 
   private val Format = "format "
-
-  private def read(files: CheckpointFileManager, file: Path): Seq[String] =
-    Using.resource(new BufferedReader(new InputStreamReader(files.open(file), UTF_8))) {
-      _.lines().iterator.asScala.toSeq
-    }
 
   private def lines(join: StreamSymmetricHashJoinExec)(
       condition: (Expression, Expression => String) => String

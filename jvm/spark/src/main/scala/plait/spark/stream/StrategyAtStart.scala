@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.stream
 
-import java.nio.charset.StandardCharsets.UTF_8
-
-import scala.util.Using
-
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
-import plait.spark.{JoinStrategyChoice, PlaitConf}
+import plait.spark.{JoinStrategyChoice, PlaitConf, WholeText}
 
 /** What was set of who runs joins when a checkpoint was made. With the hints of the query it says which of its joins are ours:
   *
@@ -28,16 +24,12 @@ object StrategyAtStart {
 
   /** @param folder what the operator has beside its state */
   def write(folder: Path, files: CheckpointFileManager, strategy: String): Unit =
-    Using.resource(files.createAtomic(new Path(folder, Name), overwriteIfPossible = true)) {
-      _.write(strategy.getBytes(UTF_8))
-    }
+    WholeText.replaced(files, new Path(folder, Name), strategy)
 
   /** @param operator the folder of an operator's state; one of Spark's has none */
   def read(operator: Path, files: FileSystem): Option[String] = {
     val file = new Path(operator, s"_plait/$Name")
-    Option.when(files.exists(file)) {
-      Using.resource(files.open(file))(in => new String(in.readAllBytes, UTF_8).trim)
-    }
+    Option.when(files.exists(file))(WholeText.read(files.open(file)).trim)
   }
 
   def isOfPlait(strategy: String): Boolean =

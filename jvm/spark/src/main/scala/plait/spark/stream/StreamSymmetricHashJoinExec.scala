@@ -7,12 +7,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
+import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
 import org.apache.spark.sql.plait.{StreamingState, UnsentSettings}
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.util.SerializableConfiguration
@@ -295,8 +296,7 @@ final class StreamSymmetricHashJoinExec(
     val storeConf = new StateStoreConf(session.conf)
     val hadoopConf =
       sparkContext.broadcast(new SerializableConfiguration(session.newHadoopConf()))
-    metrics: Unit
-    for ((metric, rank) <- known) metrics(metric).set(rank)
+    tellKnown()
     val task = taskOf(
       StreamBatch(
         BySide(leftKeys, rightKeys),
@@ -353,6 +353,16 @@ final class StreamSymmetricHashJoinExec(
       )
     }
     .filter(_._2 != Frontier.Unknown)
+
+  /** Of what is set on the driver Spark's UI learns nothing by tasks. */
+  private def tellKnown(): Unit = {
+    for ((metric, rank) <- known) metrics(metric).set(rank)
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      known.map { case (metric, _) => metrics(metric) }
+    )
+  }
 
   private def taskOf(batch: StreamBatch): StreamTask = spec.asOf match {
     case Some(asOf) => new StreamAsOfTask(spec.joinType, asOf, batch)
