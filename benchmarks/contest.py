@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import flight
-from benchmarks.duck import DuckPeer
+from benchmarks.duck import RANGE_JOINS, DuckPeer
 from benchmarks.race import race
 from benchmarks.result import Case, Result
 from benchmarks.spark import BROADCASTING_OFF, BROADCASTING_ON, STOCK, SparkPeer, floor
@@ -33,6 +33,7 @@ class Contest:
 
     ``sides`` names for each table what a floor shuffles by, what it sorts by, and what else it
     carries; None where no key is there to shuffle by. ``bins`` is None where nobody would bin.
+    ``duck`` is what DuckDB is told before.
     """
 
     spark: SparkSession
@@ -40,6 +41,7 @@ class Contest:
     bins: Join | None
     tables: Mapping[str, Path]
     sides: Mapping[str, Sequence[str]] | None
+    duck: str = RANGE_JOINS
 
     def peers(self, setting: str, without: Sequence[str] = ()) -> list[Peer]:
         """Return those who can run the join under a setting, DuckDB only without broadcasting."""
@@ -53,7 +55,7 @@ class Contest:
             found.append(SparkPeer("bins", self.spark, self.bins, stock))
         found.append(SparkPeer("stock Spark", self.spark, self.join, stock))
         if settings == BROADCASTING_OFF:
-            found.append(DuckPeer(self.join, self.tables))
+            found.append(DuckPeer(self.join, self.tables, settings=self.duck))
         return [peer for peer in found if peer.name not in without]
 
     def hold(

@@ -12,7 +12,7 @@ Claims, for 8, 64 and 1024 keys:
   2. 1M rows a side, broadcasting on: at most as long as hand-made bins, as Spark plans those.
   3. 1M rows a side: a task holds at most 64 rows of both sides together.
 
-Peers: hand-made bins, stock Spark, DuckDB.
+Peers: hand-made bins, stock Spark, DuckDB with `prefer_range_joins`.
 """
 
 from __future__ import annotations

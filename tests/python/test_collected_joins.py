@@ -162,6 +162,16 @@ def test_keys_that_spark_cannot_hash_are_collected_at_once(
         assert nodes(df) == ["CollectedJoin"]
 
 
+@pytest.mark.parametrize("query", [KEYED, KEYLESS])
+def test_the_large_side_is_neither_dealt_nor_sorted(spark: SparkSession, query: str) -> None:
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(query)
+        assert nodes(df) == ["CollectedJoin"]
+        plan = df._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    assert plan.count("Exchange") == plan.count("BroadcastExchange") == 1
+    assert "Sort" not in plan
+
+
 def test_an_empty_collected_side_gives_no_pairs(spark: SparkSession) -> None:
     empty = KEYLESS.replace("JOIN ranges", "LEFT JOIN (SELECT * FROM ranges WHERE hi < lo) ranges")
     with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -113,6 +115,23 @@ def test_what_is_not_understood_is_left_to_the_condition(
     assert joins_planned(df) == 1
 
 
+def plan(df: DataFrame) -> str:
+    return str(df._jdf.queryExecution().executedPlan().toString())  # type: ignore[operator]
+
+
+@contextmanager
+def cached(spark: SparkSession, query: str) -> Iterator[None]:
+    """Make a view of this name; a DataFrame that a text names is cached no more once it is read."""
+    df = spark.sql(query).cache()
+    df.count()  # its order is known once it has run
+    df.createOrReplaceTempView("cached")
+    try:
+        yield
+    finally:
+        spark.catalog.dropTempView("cached")
+        df.unpersist()
+
+
 def data_frame_join(spark: SparkSession) -> DataFrame:
     l, r = spark.table("l").alias("l"), spark.table("r").alias("r")  # noqa: E741
     from pyspark.sql.functions import col
@@ -153,24 +172,24 @@ def test_a_join_of_joins_is_planned_with_all_of_them(spark: SparkSession) -> Non
 
 def test_a_join_of_joins_on_one_key_shuffles_each_table_once(spark: SparkSession) -> None:
     with settings(spark, {"spark.sql.adaptive.enabled": False}):
-        plan = spark.sql(
+        text = spark.sql(
             "EXPLAIN SELECT a.id, b.id, c.id FROM l a JOIN r b ON a.k = b.k AND a.t < b.t "
             "JOIN l c ON c.k = b.k AND c.id < b.id"
         ).collect()[0][0]
-    assert plan.count("Exchange hashpartitioning") == 3
+    assert text.count("Exchange hashpartitioning") == 3
 
 
 def test_cached_inputs_and_a_cached_join_give_the_same_rows(spark: SparkSession) -> None:
     expected = rows_of_spark(spark, JOIN)
-    cached = spark.sql("SELECT * FROM l DISTRIBUTE BY k SORT BY t DESC").cache()
-    joined = spark.sql(JOIN.replace("FROM l", "FROM {l} AS l"), l=cached).cache()
-    try:
-        assert answer(joined) == expected
-        assert answer(joined) == expected
-        assert joined.where("false").count() == 0
-    finally:
-        joined.unpersist()
-        cached.unpersist()
+    with cached(spark, "SELECT * FROM l DISTRIBUTE BY k SORT BY t DESC"):
+        joined = spark.sql(JOIN.replace("FROM l", "FROM cached l")).cache()
+        try:
+            assert plan(joined).count("InMemoryRelation") == 2
+            assert answer(joined) == expected
+            assert answer(joined) == expected
+            assert joined.where("false").count() == 0
+        finally:
+            joined.unpersist()
 
 
 @pytest.mark.parametrize("adaptive", [True, False])
@@ -183,6 +202,20 @@ def test_the_plan_that_runs_is_ours_with_adaptive_execution_on_and_off(
     with settings(spark, keys):
         df = spark.sql(JOIN)
         assert answer(df) == rows_of_spark(spark, JOIN)
+        assert joins_planned(df) == 1
+        assert ("AQEShuffleRead coalesced" in plan(df)) == (adaptive and partitions > 1)
+
+
+@pytest.mark.parametrize("side", ["l", "r"])
+@pytest.mark.parametrize("how", ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+def test_rows_of_a_join_are_one_group_for_each_key_above_it(
+    spark: SparkSession, how: str, side: str
+) -> None:
+    inside = f"SELECT {side}.k FROM l {how} r ON l.k = r.k AND {NEAR}"
+    query = f"SELECT k, count(*) FROM ({inside}) GROUP BY k"
+    with settings(spark, {"spark.sql.adaptive.enabled": False, "spark.sql.shuffle.partitions": 3}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
         assert joins_planned(df) == 1
 
 
@@ -211,9 +244,8 @@ def test_pairs_go_to_the_generated_code_above_unless_that_is_switched_off(
     }
     with settings(spark, keys):
         df = spark.sql(JOIN)
-        plan = df._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
         rows = sorted(map(tuple, df.collect()))
-    assert bool(re.search(r"\*\(\d+\) SymmetricHashJoin", plan)) == setting
+        assert bool(re.search(r"\*\(\d+\) SymmetricHashJoin", plan(df))) == setting
     with settings(spark, OFF):
         assert rows == sorted(map(tuple, spark.sql(JOIN).collect()))
 
@@ -455,12 +487,18 @@ def test_a_limit_stops_both_inputs(spark: SparkSession) -> None:
     assert join.metrics["leftRowsIn"] + join.metrics["rightRowsIn"] < 100
 
 
-def test_a_side_that_comes_by_key_and_in_order_is_not_sorted_again(spark: SparkSession) -> None:
-    spark.sql("CACHE TABLE in_order AS SELECT * FROM l DISTRIBUTE BY k SORT BY t")
-    try:
-        text = spark.sql(f"EXPLAIN FORMATTED {JOIN.replace('FROM l', 'FROM in_order l')}")
-        left, right = re.findall(r"(?:Left|Right): ordered by .*", text.collect()[0][0])
-    finally:
-        spark.sql("UNCACHE TABLE in_order")
+@pytest.mark.parametrize("order", ["t", "t NULLS LAST", "t DESC", "t DESC NULLS FIRST"])
+@pytest.mark.parametrize("how", ["JOIN", "FULL JOIN", "LEFT ANTI JOIN"])
+def test_a_side_that_comes_by_key_and_in_order_is_not_sorted_again_wherever_its_nulls_stand(
+    spark: SparkSession, how: str, order: str
+) -> None:
+    columns = "l.id" if "ANTI" in how else "l.id, r.id"
+    query = f"SELECT {columns} FROM l {how} r ON l.k = r.k AND {NEAR}"
+    expected = rows_of_spark(spark, query)
+    with cached(spark, f"SELECT * FROM l DISTRIBUTE BY k SORT BY {order}"):
+        query = query.replace("FROM l", "FROM cached l")
+        text = spark.sql(f"EXPLAIN FORMATTED {query}").collect()[0][0]
+        assert answer(spark.sql(query)) == expected
+    left, right = re.findall(r"(?:Left|Right): ordered by .*", text)
     assert not left.endswith("; sorted here")
     assert right.endswith("; sorted here")

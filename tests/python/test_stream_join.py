@@ -6,6 +6,7 @@ Oracle: DuckDB's join of all rows, or stock Spark's join of the same streams.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -275,8 +276,10 @@ KNOWN = [(side, what) for side in ("left", "right") for what in ("frontier", "bo
 def test_sparks_ui_has_frontier_and_bound_of_a_batch_as_its_progress_says(
     session: SparkSession, feeds: Feeds, tmp_path: Path
 ) -> None:
-    feeds.add(*[([(i, 1, 1000 + 20 * i, 0)], [(i, 1, 1001 + 20 * i, 0)]) for i in range(3)])
-    progress = run(feeds.join(session, "INNER", NEAR), tmp_path)
+    # The first times are before 1970.
+    feeds.add(*[([(i, 1, 20 * i - 40, 0)], [(i, 1, 20 * i - 39, 0)]) for i in range(5)])
+    with settings(session, {"spark.plait.stream.frontier": "side"}):
+        progress = run(feeds.join(session, "INNER", NEAR), tmp_path)
     told = [
         {
             f"{s} {what}": p["stateOperators"][0]["customMetrics"][s + what.title()]
@@ -286,7 +289,7 @@ def test_sparks_ui_has_frontier_and_bound_of_a_batch_as_its_progress_says(
     ]
     shown = in_ui(session, progress[0]["runId"], "StreamSymmetricHashJoin")
     assert [{name: node.get(name, 0) for name in told[0]} for node in shown] == told
-    assert all(told[-1].values())
+    assert min(told[-1].values()) > 0
 
 
 def in_ui(session: SparkSession, run_id: str, node: str) -> list[dict[str, int]]:
@@ -303,8 +306,9 @@ def in_ui(session: SparkSession, run_id: str, node: str) -> list[dict[str, int]]
                 texts = {
                     m.name(): values.get(m.accumulatorId()) for m in scala_seq(found.metrics())
                 }
-                numbers = {n: t.get().replace(",", "") for n, t in texts.items() if t.isDefined()}
-                batches.append({n: int(t) for n, t in numbers.items() if t.isdecimal()})
+                shown = {n: t.get().replace(",", "") for n, t in texts.items() if t.isDefined()}
+                numbers = {n: t for n, t in shown.items() if re.fullmatch(r"-?\d+", t)}
+                batches.append({n: int(t) for n, t in numbers.items()})
     return batches
 
 

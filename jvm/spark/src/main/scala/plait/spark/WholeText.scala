@@ -17,6 +17,9 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
   * replaced(f, "auto")      f holds auto; while it is written what it held before, and so if that fails
   * made(f, "v1")            the same where there was none; FileAlreadyExistsException where there is one
   * }}}
+  *
+  * It does not promise more of a file that is there than its file system does, which may take it away before it puts the
+  * other in its place.
   */
 object WholeText {
   def read(in: InputStream): String =

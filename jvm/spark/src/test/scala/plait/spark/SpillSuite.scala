@@ -102,6 +102,27 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
     .replace("id % 400", "id % 400 * 4")
     .replace("range(10000)", "range(2500)")
 
+  // Longer rows of a single key, all of it within reach: some 2 MB a side that nothing prunes.
+  private def ofOneKey(joinType: String): String =
+    query(joinType, "AND r.t BETWEEN l.t - 9000 AND l.t + 9000 AND hash(l.id, r.id) % 100 = 0")
+      .replace("id % 1000", "1")
+      .replace("id % 400", "id % 400 * 4")
+      .replace("range(10000)", "range(2500)")
+
+  for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
+    test(s"the rows of one key do not need to fit in memory ($mode)") {
+      val expected = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
+        types.map(ofOneKey).map(sql => sql -> ofSpark(session, sql))
+      }
+      inLittleMemory(settings: _*) { session =>
+        for ((sql, rows) <- expected) {
+          val (found, spilled) = run(session, sql)
+          assertEquals(found, rows, sql)
+          assert(spilled.exists(_ > 100000), s"$spilled bytes spilled: $sql")
+        }
+      }
+    }
+
   test("rows of an existence join, and of joins without an equality, go to disk, too") {
     val rows = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
       (existence +: Seq("INNER", "LEFT", "LEFT ANTI").map(inRanges)).map { sql =>

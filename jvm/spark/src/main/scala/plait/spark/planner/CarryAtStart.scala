@@ -66,8 +66,8 @@ object CarryAtStart extends Rule[LogicalPlan] {
     case JoinsOfCheckpoint(_, PlaitJoinHint.CHECKPOINT_OF_SPARK) =>
       WhyNot.CheckpointOfSpark().sentence
     case _ =>
-      val why = StreamJoins.whyLeft(join).fold("")(_.sentence)
-      s"$why. Take that back where the query starts"
+      // What is not taken has a hint, or Plait is turned off.
+      s"${StreamJoins.whyLeft(join).get.sentence}. Take that back where the query starts"
   }
 }
 

@@ -165,7 +165,6 @@ final class KeepCheckpoints(session: SparkSession) extends Rule[LogicalPlan] wit
         )
         .toList
     }
-
 }
 
 object KeepCheckpoints {

@@ -55,13 +55,17 @@ final class FrontierLog(folder: Path, conf: Configuration) {
 
   private def read(path: Path): BySide[Long] =
     WholeText.lines(files.open(path)) match {
-      case Seq(FrontierLog.Version, ranks) =>
-        val both = ranks.split(' ').map(_.toLong)
-        BySide(both(0), both(1))
-      case lines =>
+      case Seq(FrontierLog.Version, FrontierLog.Ranks(left, right)) =>
+        BySide(left.toLong, right.toLong)
+      case lines if !lines.headOption.contains(FrontierLog.Version) =>
         throw new StateFormatException(
           s"$path begins with '${lines.headOption.getOrElse("")}', and this version of Plait reads " +
             s"'${FrontierLog.Version}'. Go on with the version that wrote it, or start the query with a new checkpoint."
+        )
+      case lines =>
+        throw new StateFormatException(
+          s"$path is damaged: after '${FrontierLog.Version}' there is one line with two numbers, and not " +
+            s"'${lines.tail.mkString("\n")}'. Start the query with a new checkpoint."
         )
     }
 
@@ -83,6 +87,7 @@ final class FrontierLog(folder: Path, conf: Configuration) {
 
 object FrontierLog {
   private val Version = "v1"
+  private val Ranks = "(-?\\d{1,19}) (-?\\d{1,19})".r
   val Nothing: BySide[Long] = BySide(Long.MinValue, Long.MinValue)
 
   def at(checkpoint: String, operator: Long, conf: Configuration): FrontierLog =

@@ -278,7 +278,6 @@ final class StreamSymmetricHashJoinExec(
     customStatefulOperatorMetrics.map(_.name).foreach { name =>
       progress.customMetrics.put(name, PeakMetric.valueOf(metrics(name)))
     }
-    // A metric of Spark's takes no negative number, and ranks may be such.
     for ((metric, rank) <- known) progress.customMetrics.put(metric, rank)
     progress
   }
@@ -354,15 +353,13 @@ final class StreamSymmetricHashJoinExec(
     }
     .filter(_._2 != Frontier.Unknown)
 
-  /** Of what is set on the driver Spark's UI learns nothing by tasks. */
-  private def tellKnown(): Unit = {
-    for ((metric, rank) <- known) metrics(metric).set(rank)
-    SQLMetrics.postDriverMetricUpdates(
+  /** To Spark's UI, by value: a metric of Spark's takes no negative number, and ranks may be such. */
+  private def tellKnown(): Unit =
+    SQLMetrics.postDriverMetricsUpdatedByValue(
       sparkContext,
       sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      known.map { case (metric, _) => metrics(metric) }
+      known.map { case (metric, rank) => metrics(metric).id -> rank }
     )
-  }
 
   private def taskOf(batch: StreamBatch): StreamTask = spec.asOf match {
     case Some(asOf) => new StreamAsOfTask(spec.joinType, asOf, batch)

@@ -40,6 +40,23 @@ class FrontierLogSuite extends FunSuite {
     assertEquals(late.of(8), second)
     assertEquals(log.of(8), second)
   }
+
+  for (
+    (text, told) <- Seq(
+      "v2\n1 2\n" -> "begins with 'v2', and this version of Plait reads 'v1'",
+      "" -> "begins with '', and this version of Plait reads 'v1'",
+      "v1\n" -> "is damaged: after 'v1' there is one line with two numbers, and not ''",
+      "v1\n5\n" -> "is damaged: after 'v1' there is one line with two numbers, and not '5'"
+    )
+  )
+    test(s"a file that cannot be read says so: $told") {
+      val folder = Files.createTempDirectory("frontiers")
+      Files.writeString(folder.resolve("7"), text)
+      val error = intercept[StateFormatException](
+        new FrontierLog(new Path(folder.toUri), new Configuration()).of(7)
+      )
+      assert(error.getMessage.contains(told), error.getMessage)
+    }
 }
 
 /** Sees no file that is named by a number. */
