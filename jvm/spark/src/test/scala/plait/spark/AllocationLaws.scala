@@ -8,34 +8,16 @@ import java.lang.management.ManagementFactory
 import org.apache.spark.SparkConf
 import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  And,
-  AttributeReference,
-  AttributeSet,
-  GreaterThanOrEqual,
-  LessThanOrEqual,
-  Literal,
-  Predicate,
-  Subtract,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.types.LongType
 
-import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
-import plait.order.OrderChoice
-import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
-import plait.spark.side._
-import plait.spark.translate.{SideExpressions, TermTranslation}
+import plait.spark.side.{PagedRowStore, SpillFile, SpillTarget}
 import plait.{BySide, Side}
 
 class AllocationLaws extends munit.FunSuite {
   private val threads =
     ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
   private def allocated: Long = threads.getThreadAllocatedBytes(Thread.currentThread.getId)
-
-  private def column(name: String) = AttributeReference(name, LongType)()
-  private val columns = BySide(Seq(column("k"), column("s")), Seq(column("k"), column("s")))
 
   /** Rows (s % 5, s) of s = 0, 1, 2, ...; one row object, as a reader of shuffled rows has it. */
   final private class Rising extends Iterator[InternalRow] {
@@ -65,43 +47,10 @@ class AllocationLaws extends munit.FunSuite {
     new PagedRowStore(new TaskMemoryManager(UnifiedMemoryManager(conf, 1), 0), 2, NoSpill)
   }
 
-  /** A left row matches the right row that is 5 before it. */
-  private def join(joinType: JoinType): Iterator[InternalRow] = {
-    val difference = Subtract(columns.left(1), columns.right(1))
-    val (low, high) = (
-      GreaterThanOrEqual(difference, Literal(5L)),
-      LessThanOrEqual(difference, Literal(6L))
-    )
-    val translation = new TermTranslation(columns.map(AttributeSet(_)))
-    val comparisons = Seq(low, high).flatMap(translation.compare(_))
-    val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get
-    val keys = new WholeKeyTable
-    val roles = JoinOutput.roles(joinType).get
-    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](
-      keys,
-      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, pages)),
-      roles
-    )
-    val readers = BySide.make { side =>
-      val expressions = SideExpressions.of(side, choice, translation)
-      SideReader.create(Seq(columns(side).head), expressions.ranks, columns(side))
-    }
-    val bound = Predicate.create(And(low, high), columns.left ++ columns.right)
-    val pairs = new SymmetricHashJoinPairs(
-      BySide.make((_: Side) => RowsByRank.asTheyCome(new Rising)),
-      readers,
-      core,
-      roles,
-      bound.eval,
-      BufferTrace.Off,
-      () => ()
-    )
-    new JoinedPairs.Rows(pairs, () => JoinOutput.of(joinType, columns))
-  }
-
   for (joinType <- Seq(Inner, LeftOuter, FullOuter, LeftSemi))
     test(s"a row of ${joinType.sql} costs no object") {
-      val rows = join(joinType)
+      val inputs = BySide.make((_: Side) => new Rising: Iterator[InternalRow])
+      val rows = new SortedJoin(inputs, joinType, pages).rows
       def take(count: Int): Unit = {
         var i = 0
         while (i < count) {

@@ -3,41 +3,17 @@
 package plait.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Add,
-  And,
-  AttributeReference,
-  AttributeSet,
-  Expression,
-  GreaterThan,
-  LessThan,
-  Literal,
-  Predicate,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.types.LongType
 
-import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer}
-import plait.order.OrderChoice
-import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
-import plait.spark.side.{JoinOutput, JoinedPairs, RowsByRank, SideReader, WholeKeyTable}
-import plait.spark.translate.{SideExpressions, TermTranslation}
+import plait.join.{JoinCore, KeyGroup}
+import plait.spark.exec.SymmetricHashJoinPairs
+import plait.spark.side.SideReader
 import plait.{BySide, Side}
 
 class DemandSuite extends SparkSuite {
-  private def column(name: String) = AttributeReference(name, LongType)()
-  private val columns = BySide(Seq(column("k"), column("s")), Seq(column("k"), column("s")))
   private val row = Rows.of(LongType, LongType)
-
-  /** `l.s + 1 > r.s + 5 AND l.s + 3 < r.s + 10`, that is l.s - r.s is 5 or 6. */
-  private val condition: (Expression, Expression) = {
-    val (l, r) = (columns.left(1), columns.right(1))
-    (
-      GreaterThan(Add(l, Literal(1L)), Add(r, Literal(5L))),
-      LessThan(Add(l, Literal(3L)), Add(r, Literal(10L)))
-    )
-  }
 
   final private class Counting(keyOf: Long => Long, first: Int = 1, size: Int = Int.MaxValue)
       extends Iterator[InternalRow] {
@@ -63,32 +39,9 @@ class DemandSuite extends SparkSuite {
       inputs: BySide[Counting],
       joinType: JoinType = Inner
   ): (Iterator[InternalRow], SymmetricHashJoinPairs, JoinCore[SideReader, KeyGroup, UnsafeRow]) = {
-    val translation = new TermTranslation(columns.map(AttributeSet(_)))
-    val comparisons = Seq(condition._1, condition._2).flatMap(translation.compare(_))
-    val choice = OrderChoice.best(comparisons, BySide(Nil, Nil)).toOption.get
-    val keys = new WholeKeyTable
-    val roles = JoinOutput.roles(joinType).get
-    val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](
-      keys,
-      BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, new Stored)),
-      roles
-    )
-    val readers = BySide.make { side =>
-      val expressions = SideExpressions.of(side, choice, translation)
-      SideReader.create(Seq(columns(side).head), expressions.ranks, columns(side))
-    }
-    val bound = Predicate
-      .create(And(condition._1, condition._2), columns.left ++ columns.right)
-    val pairs = new SymmetricHashJoinPairs(
-      inputs.map(RowsByRank.asTheyCome(_)),
-      readers,
-      core,
-      roles,
-      bound.eval,
-      BufferTrace.Off,
-      () => ()
-    )
-    (new JoinedPairs.Rows(pairs, () => JoinOutput.of(joinType, columns)), pairs, core)
+    val join =
+      new SortedJoin(inputs.map(input => input: Iterator[InternalRow]), joinType, new Stored)
+    (join.rows, join.pairs, join.core)
   }
 
   test("nothing is read before a row is asked for") {
