@@ -42,6 +42,11 @@ def shown(condition: str, **known: Any) -> dict[str, str]:
     return {name: repr(found) for name, found in plait.bounds(condition, **known).items()}
 
 
+def plan_of(df: DataFrame) -> str:
+    """The physical plan as it stands now, as text."""
+    return str(df._jdf.queryExecution().executedPlan().toString())  # type: ignore[operator]
+
+
 def joins_planned(df: DataFrame) -> int:
     """Count the joins of ``df`` that Plait has planned; after a run, in the plan that ran."""
     return sum(row.node.startswith(NODES) and row.side == "left" for row in plait.explain(df))

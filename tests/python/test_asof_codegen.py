@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.python.asof_definition import COLUMNS, HOW, AsOf, arrow, random_join
-from tests.python.queries import settings
+from tests.python.queries import plan_of, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +57,7 @@ def test_it_gives_the_rows_of_the_definition(spark: SparkSession, join: AsOf) ->
         assert Counter(map(tuple, spark.sql(sql).collect())) == expected, sql
     with settings(spark, COMPILED):
         df = spark.sql(sql)
-        plan = df._jdf.queryExecution().executedPlan().toString()
+        plan = plan_of(df)
         assert re.search(r"\*\(\d+\) AsOfJoin", plan), plan
         assert Counter(map(tuple, df.collect())) == expected, sql
         rows = spark.sql(re.sub("SELECT l.id(, r.id)?", "SELECT *", sql)).collect()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import ParseException
-from tests.python.queries import joins_planned, settings
+from tests.python.queries import joins_planned, plan_of, settings
 from tests.python.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def test_the_newest_version_needs_no_order(session: SparkSession) -> None:
     )
     newest = {k: max(i * 37 % 1000 for i in range(k, 999, 5)) for k in range(5)}
     assert sorted(map(tuple, found.collect())) == [*newest.items(), (5, None), (6, None)]
-    plan = found._jdf.queryExecution().executedPlan().toString()
+    plan = plan_of(found)
     assert "in any order, pruned by newest m.t" in plan
     assert "Sort " not in plan
 

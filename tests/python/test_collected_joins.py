@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, settings
 
 import plait
 
@@ -167,7 +167,7 @@ def test_the_large_side_is_neither_dealt_nor_sorted(spark: SparkSession, query: 
     with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
         df = spark.sql(query)
         assert nodes(df) == ["CollectedJoin"]
-        plan = df._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+        plan = plan_of(df)
     assert plan.count("Exchange") == plan.count("BroadcastExchange") == 1
     assert "Sort" not in plan
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.queries import settings
+from tests.python.queries import plan_of, settings
 
 import plait
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 ROWS = 200_000
 ON = "l.k = r.k"
@@ -35,10 +35,6 @@ def tables(spark: SparkSession) -> Iterator[None]:
     one_task = {"spark.sql.shuffle.partitions": 1, "spark.sql.adaptive.enabled": False}
     with settings(spark, one_task | {"spark.sql.autoBroadcastJoinThreshold": -1}):
         yield
-
-
-def plan_of(df: DataFrame) -> str:
-    return str(df._jdf.queryExecution().executedPlan().toString())
 
 
 @pytest.mark.parametrize("how", ["by the hint", "by the strategy"])

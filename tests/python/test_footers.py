@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.python.cases import cases
-from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, settings
 
 import plait
 
@@ -127,7 +127,7 @@ def test_a_join_that_footers_narrow_is_part_of_generated_code(
     with settings(spark, compiled):
         df = spark.sql(query)
         assert answer(df) == rows_of_spark(spark, query)
-    plan = df._jdf.queryExecution().executedPlan().toString()
+    plan = plan_of(df)
     assert "; footers: " in plan
     assert re.search(r"\*\(\d+\) SymmetricHashJoin", plan), plan
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, settings
 
 import plait
 
@@ -115,10 +115,6 @@ def test_what_is_not_understood_is_left_to_the_condition(
     assert joins_planned(df) == 1
 
 
-def plan(df: DataFrame) -> str:
-    return str(df._jdf.queryExecution().executedPlan().toString())  # type: ignore[operator]
-
-
 @contextmanager
 def cached(spark: SparkSession, query: str) -> Iterator[None]:
     """Make a view of this name; a DataFrame that a text names is cached no more once it is read."""
@@ -184,7 +180,7 @@ def test_cached_inputs_and_a_cached_join_give_the_same_rows(spark: SparkSession)
     with cached(spark, "SELECT * FROM l DISTRIBUTE BY k SORT BY t DESC"):
         joined = spark.sql(JOIN.replace("FROM l", "FROM cached l")).cache()
         try:
-            assert plan(joined).count("InMemoryRelation") == 2
+            assert plan_of(joined).count("InMemoryRelation") == 2
             assert answer(joined) == expected
             assert answer(joined) == expected
             assert joined.where("false").count() == 0
@@ -203,7 +199,7 @@ def test_the_plan_that_runs_is_ours_with_adaptive_execution_on_and_off(
         df = spark.sql(JOIN)
         assert answer(df) == rows_of_spark(spark, JOIN)
         assert joins_planned(df) == 1
-        assert ("AQEShuffleRead coalesced" in plan(df)) == (adaptive and partitions > 1)
+        assert ("AQEShuffleRead coalesced" in plan_of(df)) == (adaptive and partitions > 1)
 
 
 @pytest.mark.parametrize("side", ["l", "r"])
@@ -245,7 +241,7 @@ def test_pairs_go_to_the_generated_code_above_unless_that_is_switched_off(
     with settings(spark, keys):
         df = spark.sql(JOIN)
         rows = sorted(map(tuple, df.collect()))
-        assert bool(re.search(r"\*\(\d+\) SymmetricHashJoin", plan(df))) == setting
+        assert bool(re.search(r"\*\(\d+\) SymmetricHashJoin", plan_of(df))) == setting
     with settings(spark, OFF):
         assert rows == sorted(map(tuple, spark.sql(JOIN).collect()))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from tests.python.queries import answer, rows_of_spark, settings
+from tests.python.queries import answer, plan_of, rows_of_spark, settings
 
 import plait
 
@@ -61,7 +61,7 @@ def subqueries(spark: SparkSession, query: str) -> dict[str, set[str]]:
         found = answer(df)
     assert found == rows_of_spark(spark, query)
     plans: dict[str, set[str]] = {}
-    text = df._jdf.queryExecution().executedPlan().toString()
+    text = plan_of(df)
     for subquery, plan in re.findall(r"scalar-subquery#(\d+), \[id=#(\d+)\]", text):
         plans.setdefault(subquery, set()).add(plan)
     return plans
