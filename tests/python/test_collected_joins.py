@@ -102,6 +102,34 @@ def test_the_hint_broadcast_says_which_side_is_collected(
     assert answer(df) == rows_of_spark(spark, KEYLESS)
 
 
+@pytest.mark.parametrize(
+    ("join", "hinted"),
+    [
+        *(("FULL JOIN", "points"), ("FULL JOIN", "ranges"), ("RIGHT JOIN", "ranges")),
+        *(("LEFT JOIN", "points"), ("LEFT SEMI JOIN", "points"), ("LEFT ANTI JOIN", "points")),
+    ],
+)
+def test_a_side_whose_own_rows_come_out_is_broadcast_by_spark_or_by_nobody(
+    spark: SparkSession, join: str, hinted: str
+) -> None:
+    """Spark's join by key does not follow such a hint, its nested loop does."""
+
+    def hinted_query(keys: str) -> str:
+        query = SELECT.format(join, keys + IN_RANGE)
+        if "SEMI" in join or "ANTI" in join:
+            query = query.replace(", ranges.id", "")
+        return query.replace("SELECT", f"SELECT /*+ BROADCAST({hinted}) */")
+
+    keyed = hinted_query("points.k = ranges.k AND ")
+    df = spark.sql(keyed)
+    rows = answer(df)
+    assert nodes(df) == ["SymmetricHashJoin"]
+    assert rows == rows_of_spark(spark, keyed)
+    keyless = spark.sql(hinted_query(""))
+    assert nodes(keyless) == ["BroadcastNestedLoopJoin"]
+    assert str(plait.explain(keyless)).endswith("[HINTED_OTHERWISE]")
+
+
 def test_with_an_equality_plait_takes_over_once_many_rows_are_seen_to_share_a_key(
     spark: SparkSession,
 ) -> None:

@@ -53,7 +53,15 @@ def error_of(df: DataFrame) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("order", ["seq, 5", "'seq', '5'", "(k + seq), 5", "seq, 5.5", "v"])
+@pytest.mark.parametrize(
+    "order",
+    [
+        *("seq, 5", "'seq', '5'", "(k + seq), 5", "seq, 5.5", "v"),
+        # A NULL has no place in an order, so wherever it comes it is not against one.
+        *("'seq NULLS FIRST', 5", "'seq NULLS LAST', 5"),
+        *("'seq DESC NULLS FIRST', 20", "'seq DESC NULLS LAST', 20"),
+    ],
+)
 def test_an_order_that_the_rows_keep_changes_no_row(spark: SparkSession, order: str) -> None:
     df = spark.sql(hinted(order))
     assert answer(df) == rows_of_spark(spark, f"SELECT l.v, r.seq FROM l JOIN r ON {NEAR}")

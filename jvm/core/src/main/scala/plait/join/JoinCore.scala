@@ -56,9 +56,10 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   private val pace = new Pace
   private var peak = 0L
 
-  // The row that arrived last: the buffer it is looked up in, and what is to be stored of it.
+  // The row that arrived last: its side, whether it is looked up in the other's buffer, and what is to be stored of it.
+  // A reference is written where it is another than before, for each costs a barrier of the collector's a row.
   private var arrived = left
-  private var probed: RowBuffer[K, R] = _
+  private var isProbing = false
   // The key whose rows without a rank are still to be looked up, or null.
   private var ranklessKey: K = _
   private var isMatched = false
@@ -66,6 +67,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   private var row: R = _
   private var rank = 0L
   private var end = 0L
+  private var isToBeStored = false
   private var isStored = false
 
   def counts(side: Side): JoinCore.Counts = state(side)
@@ -101,11 +103,12 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
       if (stored) keys.claim(key) else if (opposite.buffer.size > 0) keys.find(key) else null
     if (found != null && opposite.buffer.size > 0) {
       if (low <= high) probe(opposite, found, low, high)
-      if (opposite.hasRankless && (probed == null || low > Rankless.Rank)) ranklessKey = found
+      if (opposite.hasRankless && (!isProbing || low > Rankless.Rank)) ranklessKey = found
     }
+    isToBeStored = stored
     if (stored) {
-      this.key = found
-      this.row = row
+      if (this.key ne found) this.key = found
+      if (this.row ne row) this.row = row
       this.rank = rank
       end = last
     }
@@ -115,7 +118,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
 
   private def probe(of: JoinCore.SideState[K, R], key: K, low: Long, high: Long): Unit = {
     of.buffer.probe(key, low, high)
-    probed = of.buffer
+    isProbing = true
   }
 
   /** A row that was added, with all that came of it, before this core was made: it is buffered and
@@ -133,7 +136,8 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
 
   private def arrive(own: JoinCore.SideState[K, R]): Unit = {
     own.in += 1
-    arrived = own
+    if (arrived ne own) arrived = own
+    isToBeStored = false
     isMatched = false
   }
 
@@ -142,7 +146,7 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
     */
   def nextMatch(): R = {
     var found: R = null
-    if (probed != null && !isSettled) found = probed.next()
+    if (isProbing && !isSettled) found = opposite.buffer.next()
     if (found == null && ranklessKey != null && !isSettled) found = firstRankless()
     if (found == null) endArrival()
     found
@@ -152,17 +156,19 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   private def firstRankless(): R = {
     val key = ranklessKey
     ranklessKey = null
-    probe(if (arrived eq left) right else left, key, Rankless.Rank, Rankless.Rank)
-    probed.next()
+    probe(opposite, key, Rankless.Rank, Rankless.Rank)
+    opposite.buffer.next()
   }
 
   /** The pair that [[nextMatch]] gave last is one. */
   def accept(): Unit = {
     isMatched = true
-    val opposite = if (arrived eq left) right else left
-    if (opposite.settles) probed.settle()
-    else if (opposite.leavesAloud) probed.mark()
+    if (opposite.settles) opposite.buffer.settle()
+    else if (opposite.leavesAloud) opposite.buffer.mark()
   }
+
+  /** The side in whose rows the last one is looked up. */
+  private def opposite: JoinCore.SideState[K, R] = if (arrived eq left) right else left
 
   private def isSettled: Boolean = isMatched && arrived.settles
 
@@ -172,19 +178,18 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
   def leavesAtOnce: Boolean = arrived.leavesAloud && !isMatched && !isStored
 
   private def endArrival(): Unit = {
-    isStored = key != null && !isSettled
+    isStored = isToBeStored && !isSettled
     // Before the probe's settled rows are dropped: with the last of them the key would go.
     if (isStored) {
       arrived.buffer.append(key, row, rank, end)
       // Of other sides' rows nobody asks.
       if (isMatched && arrived.leavesAloud) arrived.buffer.mark()
       noteSize(arrived)
-    } else if (key != null) keys.releaseUnused(key)
-    if (probed != null) probed.endProbe()
-    probed = null
+    } else if (isToBeStored) keys.releaseUnused(key)
+    if (isProbing) opposite.buffer.endProbe()
+    isProbing = false
+    isToBeStored = false
     ranklessKey = null
-    key = null
-    row = null
     forgetKeys()
   }
 

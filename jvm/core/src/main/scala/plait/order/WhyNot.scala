@@ -296,7 +296,7 @@ object WhyNot {
   final case class PlanningFailed(error: String)
       extends WhyNot(
         "PLANNING_FAILED",
-        s"planning failed and was left to Spark: $error",
+        s"Plait failed to plan the join, so Spark runs it; please report this error: $error",
         error
       )
 }

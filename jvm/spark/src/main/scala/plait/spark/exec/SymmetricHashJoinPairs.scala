@@ -99,7 +99,7 @@ final class SymmetricHashJoinPairs(
 
   private def read(side: Side): Unit = {
     val input = inputs(side)
-    arrived = side
+    if (arrived ne side) arrived = side
     hasArrival = input.hasNext
     if (hasArrival) {
       val reader = readers(side)

@@ -49,6 +49,9 @@ object JoinMode extends JoinSelectionHelper {
     *
     * Small is what Spark would broadcast, by its hint or its size; `always` deals by key for all that. Of a side that
     * adaptive execution has shuffled the size is the one that was seen: what the shuffle wrote is broadcast from there.
+    *
+    * A hint to broadcast a side that no join by key of this type can broadcast says nothing, as to Spark. Without a key
+    * Spark's nested loop broadcasts any side, and the user who asks for that gets it.
     */
   def of(
       join: JoinToPlan,
@@ -67,7 +70,7 @@ object JoinMode extends JoinSelectionHelper {
   ): Either[WhyNot, JoinMode] = {
     val hinted = smallSide(join, HintsOnly, conf)
     val small = hinted.orElse(smallSide(join, Sizes, conf))
-    if (hinted.isEmpty && join.strategies.contains(BROADCAST))
+    if (hinted.isEmpty && !join.hasKeys && join.strategies.contains(BROADCAST))
       Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
     else if (!join.hasKeys)
       small.map(side => Right(whole(join, side))).getOrElse {

@@ -7,6 +7,12 @@ import plait.join.{IndexMemory, KeyGroup, KeyTable}
 abstract class HashedKeyGroup(index: IndexMemory) extends KeyGroup(index) {
   final private[side] var hash = 0
 
+  /** It has no rows, and stands in the table all the same. */
+  final private[side] var isIdle = false
+
+  /** It is among those that the table looks at when it has too many idle ones. */
+  final private[side] var isListed = false
+
   /** What it and its key take of the heap, but for its runs. */
   private[side] def ownBytes: Long
 
@@ -17,8 +23,16 @@ abstract class HashedKeyGroup(index: IndexMemory) extends KeyGroup(index) {
 
 /** The keys that have buffered rows: open addressing with linear probing.
   *
-  * A key leaves with its last row, by shifting back those behind it that would not be found across
-  * the gap, so the table holds no tombstones and its size follows the keys at hand, not those seen.
+  * A key whose last row has gone is *idle*: it stays for a while, for where few rows are held they are mostly of keys that
+  * come again at once. It leaves, unless it has come again, when so many others have become idle after it; then those
+  * behind it are shifted back that would not be found across the gap. So the table holds no tombstones, and its size
+  * follows the keys at hand, not those seen.
+  *
+  * {{{
+  * 3 idle keys at most     rows of 7 come and go: 7 is idle, and is found where it stands when it comes again
+  *                         7, 8, 9 are idle, then 4 too: 7 leaves
+  * }}}
+  *
   * Its hash is another than the one by which Spark's shuffle deals rows to tasks: the keys of one task
   * agree in the remainder of that one.
   */
@@ -31,6 +45,10 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
   private var hashes = new Array[Int](64)
   private var mask = slots.length - 1
   private var count = 0
+  // Those that are idle, among them; and the last that became so, in turn, with those that have come again since.
+  private var idleCount = 0
+  private val idle = new Array[HashedKeyGroup](HashKeyTable.MostIdle)
+  private var oldest = 0
   // Groups without rows, to be used again: near-unique keys come and go with every row.
   private val spare = new Array[HashedKeyGroup](1024)
   private var spareCount = 0
@@ -41,19 +59,31 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
   protected def hashOf(key: RowKey): Int
   protected def newGroup(index: IndexMemory): HashedKeyGroup
 
-  def size: Int = count
+  /** How many keys have rows, or are about to. */
+  def size: Int = count - idleCount
 
   private def slotHash(key: RowKey): Int = {
     val hash = hashOf(key)
     if (hash == 0) 1 else hash
   }
 
-  def find(key: RowKey): HashedKeyGroup = slots(slotOf(key, slotHash(key)))
+  def find(key: RowKey): HashedKeyGroup = {
+    val group = slots(slotOf(key, slotHash(key)))
+    if (group == null || group.isIdle) null else group
+  }
 
   def claim(key: RowKey): HashedKeyGroup = {
     val hash = slotHash(key)
     val slot = slotOf(key, hash)
-    if (slots(slot) != null) slots(slot) else fill(slot, key, hash)
+    val group = slots(slot)
+    if (group == null) fill(slot, key, hash)
+    else {
+      if (group.isIdle) {
+        group.isIdle = false
+        idleCount -= 1
+      }
+      group
+    }
   }
 
   private def fill(slot: Int, key: RowKey, hash: Int): HashedKeyGroup = {
@@ -84,6 +114,26 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
 
   def release(key: KeyGroup): Unit = {
     val group = key.asInstanceOf[HashedKeyGroup]
+    group.isIdle = true
+    idleCount += 1
+    if (!group.isListed) list(group)
+  }
+
+  /** Takes the place of the oldest in the list, which leaves the table if it still is idle. */
+  private def list(group: HashedKeyGroup): Unit = {
+    val before = idle(oldest)
+    idle(oldest) = group
+    group.isListed = true
+    oldest = (oldest + 1) & (idle.length - 1)
+    if (before != null) {
+      before.isListed = false
+      if (before.isIdle) leave(before)
+    }
+  }
+
+  private def leave(group: HashedKeyGroup): Unit = {
+    group.isIdle = false
+    idleCount -= 1
     var gap = group.hash & mask
     while (slots(gap) ne group) gap = (gap + 1) & mask
     count -= 1
@@ -112,8 +162,10 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
     hashes = new Array[Int](64)
     mask = slots.length - 1
     count = 0
+    idleCount = 0
     spareCount = 0
     memory.clear()
+    java.util.Arrays.fill(idle.asInstanceOf[Array[AnyRef]], null)
     java.util.Arrays.fill(spare.asInstanceOf[Array[AnyRef]], null)
   }
 
@@ -144,6 +196,9 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
 object HashKeyTable {
   // A group and a hash.
   private val SlotBytes = 8L
+
+  /** A power of two; their groups fit the fastest cache. */
+  private val MostIdle = 256
 
   def of(form: KeyForm, index: IndexMemory = IndexMemory.Uncounted): HashKeyTable = form match {
     case _: KeyForm.Whole => new WholeKeyTable(index)

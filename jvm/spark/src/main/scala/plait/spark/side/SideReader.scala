@@ -45,7 +45,9 @@ abstract class SideReader extends RowKey {
   final def read(source: InternalRow): Unit = read(source, SideReader.Unknown)
 
   final def read(source: InternalRow, rank: Long): Unit = {
-    row = asUnsafe(source)
+    val unsafe = asUnsafe(source)
+    // Mostly one object for all rows; to write a reference costs a barrier of the collector's.
+    if (row ne unsafe) row = unsafe
     knownRank = rank
     evaluate(row)
   }
