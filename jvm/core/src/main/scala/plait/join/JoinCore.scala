@@ -195,8 +195,11 @@ final class JoinCore[Q, K >: Null <: AnyRef, R >: Null <: AnyRef](
 
   /** The rows of a side that has come to its end were dropped with their keys left behind. */
   private def forgetKeys(): Unit =
-    if ((left.finished || right.finished) && left.buffer.size == 0 && right.buffer.size == 0)
+    if ((left.finished || right.finished) && left.buffer.size == 0 && right.buffer.size == 0) {
       keys.clear()
+      key = null
+      row = null
+    }
 
   /** Every later row of `side` has a rank of at least `frontier`. */
   def advance(side: Side, frontier: Long): Unit = {

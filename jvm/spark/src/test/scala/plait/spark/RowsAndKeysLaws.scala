@@ -267,14 +267,22 @@ class RowsAndKeysLaws extends munit.FunSuite {
     test(s"a key is found if and only if it was claimed and not released ($what)") {
       val random = new Random(11)
       val keys = table()
-      val ids = if (what.contains("hash")) 100 else 3000
+      // More than may be idle.
+      val ids = if (what.contains("hash")) 400 else 3000
       val claimed = mutable.Map.empty[Int, KeyGroup]
-      for (_ <- 1 to 50000) {
+      for (turn <- 1 to 50000) {
         val id = random.nextInt(ids)
         val found = keys.find(key(id))
         assertEquals(Option(found), claimed.get(id))
         if (random.nextBoolean()) claimed(id) = keys.claim(key(id))
-        else claimed.remove(id).foreach(keys.release)
+        else
+          claimed.remove(id).foreach { group =>
+            if (random.nextBoolean()) keys.release(group) else keys.releaseUnused(group)
+          }
+        if (turn % 10000 == 0) {
+          keys.clear()
+          claimed.clear()
+        }
         assertEquals(keys.size, claimed.size)
       }
     }

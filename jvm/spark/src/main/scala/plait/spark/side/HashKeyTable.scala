@@ -24,13 +24,13 @@ abstract class HashedKeyGroup(index: IndexMemory) extends KeyGroup(index) {
 /** The keys that have buffered rows: open addressing with linear probing.
   *
   * A key whose last row has gone is *idle*: it stays for a while, for where few rows are held they are mostly of keys that
-  * come again at once. It leaves, unless it has come again, when so many others have become idle after it; then those
-  * behind it are shifted back that would not be found across the gap. So the table holds no tombstones, and its size
-  * follows the keys at hand, not those seen.
+  * come again at once. Those that became idle are listed in a ring, and the one whose place is taken leaves, if it still is
+  * or again is idle; then those behind it are shifted back that would not be found across the gap. So the table holds no
+  * tombstones, and its size follows the keys at hand, not those seen.
   *
   * {{{
-  * 3 idle keys at most     rows of 7 come and go: 7 is idle, and is found where it stands when it comes again
-  *                         7, 8, 9 are idle, then 4 too: 7 leaves
+  * a ring of 3     7, 8, 9 become idle      7 comes again, found where it stands      4 becomes idle, in the place of 7
+  *                                          then 5, in the place of 8: 8 leaves
   * }}}
   *
   * Its hash is another than the one by which Spark's shuffle deals rows to tasks: the keys of one task
@@ -45,7 +45,7 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
   private var hashes = new Array[Int](64)
   private var mask = slots.length - 1
   private var count = 0
-  // Those that are idle, among them; and the last that became so, in turn, with those that have come again since.
+  // How many of them are idle, and the ring.
   private var idleCount = 0
   private val idle = new Array[HashedKeyGroup](HashKeyTable.MostIdle)
   private var oldest = 0
