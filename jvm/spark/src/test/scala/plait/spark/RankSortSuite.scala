@@ -120,6 +120,34 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
     assertEquals(found, Seq.tabulate(Count)(n => n + 1L - Count))
   }
 
+  test("of rows that go to disk a few at a time never more than 64 files are there") {
+    val metrics = JoinMetrics.create(spark.sparkContext)
+    val column = AttributeReference("rank", LongType)()
+    def rankOf(n: Int): Long = n * 7919L % Count
+    val conf = SparkEnv.get.conf
+    conf.set(spillAfter, "50")
+    val (most, found) =
+      try
+        spark.sparkContext
+          .parallelize(Seq(1), 1)
+          .map { _ =>
+            val made = new RankSortSuite.OneLong
+            val sort = new RankSort(column, Seq(column), metrics)
+            var most = 0
+            val rows = Iterator.tabulate(Count) { n =>
+              most = math.max(most, sort.filesHeld)
+              made.of(rankOf(n))
+            }
+            val found = sort.sorted(rows).map(_.getLong(0)).toSeq
+            (most, found)
+          }
+          .collect()
+          .head
+      finally { val _ = conf.remove(spillAfter) }
+    assertEquals(found, Seq.tabulate(Count)(rankOf).sorted)
+    assert(Count > 64 * 50 && most > 32 && most <= 64, s"$most files")
+  }
+
   private val sequences = Seq[(String, Int => Long)](
     "in one stretch" -> (_.toLong),
     "in three stretches side by side" -> (n => (n % 7000).toLong),

@@ -30,12 +30,14 @@ import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
   *      [[release]], or with the end of the task.
   *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
   *      somebody else does, all but the page of the row given last; unless they are kept ([[keep]]).
+  *   5. A file that is read takes some MB of buffers that nobody counts. So there are fewer than 64 while the input is
+  *      read: of as many the smaller half becomes one, and a row is written once more each time their number doubles.
   */
 final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
   private val context = TaskContext.get()
   private val held = new RankedRows(TaskMemory.of(context))
   private val files = mutable.ArrayBuffer.empty[RankedFile]
-  private val inFiles = mutable.ArrayBuffer.empty[RankedStretch]
+  private val inFiles = mutable.ArrayBuffer.empty[RankedStretch.InFile]
   private val row = new UnsafeRow(output.size)
   private var mostUsed = 0L
   // Why rows could not be written: those that were on their way to a file are lost. Whoever asked for memory may
@@ -142,6 +144,7 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     while (rows.hasNext) {
       reader.read(rows.next())
       failIfLost()
+      if (inFiles.size >= RankSort.MostFiles) mergeFiles()
       if (held.count >= most) toFile(held.sorted(), None): Unit
       held.insert(reader.row, if (reader.hasRank) reader.rank else Long.MinValue)
     }
@@ -150,6 +153,9 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   private def failIfLost(): Unit = lost.foreach { why =>
     throw new IllegalStateException("Rows of a join could not be written to a file", why)
   }
+
+  /** How many files it has. */
+  private[spark] def filesHeld: Int = files.size
 
   private def noteUsed(): Unit = mostUsed = math.max(mostUsed, held.getUsed)
 
@@ -168,10 +174,26 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
       try write(stretches, file)
       catch { case error: Throwable => lost = Some(error); throw error }
       val freed = held.clearBut(last)
-      inFiles += new RankedStretch.InFile(file.read(freed), rows)
+      inFiles += new RankedStretch.InFile(file, file.read(freed), rows)
       metrics(JoinMetrics.SpillSize) += freed
       freed
     }
+  }
+
+  /** The smaller half of the files becomes one; none of them has been read from. */
+  private def mergeFiles(): Unit = {
+    val (small, large) = inFiles.toSeq.sortBy(_.left).splitAt(RankSort.MostFiles / 2)
+    val rows = small.map(_.left).sum
+    val file = new RankedFile(rows)
+    files += file
+    write(small.toArray, file)
+    small.foreach { stretch =>
+      stretch.file.delete()
+      files -= stretch.file
+    }
+    inFiles.clear()
+    inFiles ++= large
+    inFiles += new RankedStretch.InFile(file, file.read(0L), rows)
   }
 
   private def write(stretches: Array[RankedStretch], file: RankedFile): Unit = {
@@ -194,4 +216,8 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     files.foreach(_.delete())
     files.clear()
   }
+}
+
+object RankSort {
+  private val MostFiles = 64
 }

@@ -2,6 +2,7 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.plait.RankedFile
 import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterSpillReader
 
 /** Rows whose ranks never fall, read from the first to the last. */
@@ -23,8 +24,13 @@ abstract private[side] class RankedStretch {
 
 private[side] object RankedStretch {
 
-  /** Rows in a file. */
-  final class InFile(reader: UnsafeSorterSpillReader, rows: Int) extends RankedStretch {
+  /** Rows in a file.
+    *
+    * @param reader
+    *   of the file; it closes itself after its last row
+    */
+  final class InFile(val file: RankedFile, reader: UnsafeSorterSpillReader, rows: Int)
+      extends RankedStretch {
     private var count = rows + 1
     advance()
 
