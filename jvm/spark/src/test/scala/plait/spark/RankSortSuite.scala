@@ -120,7 +120,7 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
     assertEquals(found, Seq.tabulate(Count)(n => n + 1L - Count))
   }
 
-  test("of rows that go to disk a few at a time never more than 64 files are there") {
+  test("of rows that go to disk a few at a time never more than 32 files are there") {
     val metrics = JoinMetrics.create(spark.sparkContext)
     val column = AttributeReference("rank", LongType)()
     def rankOf(n: Int): Long = n * 7919L % Count
@@ -145,7 +145,7 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
           .head
       finally { val _ = conf.remove(spillAfter) }
     assertEquals(found, Seq.tabulate(Count)(rankOf).sorted)
-    assert(Count > 64 * 50 && most > 32 && most <= 64, s"$most files")
+    assert(Count > 32 * 50 && most > 16 && most <= 32, s"$most files")
   }
 
   private val sequences = Seq[(String, Int => Long)](

@@ -30,7 +30,7 @@ import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
   *      [[release]], or with the end of the task.
   *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
   *      somebody else does, all but the page of the row given last; unless they are kept ([[keep]]).
-  *   5. A file that is read takes some MB of buffers that nobody counts. So there are fewer than 64 while the input is
+  *   5. A file that is read takes some MB of buffers that nobody counts. So there are at most 32 while the input is
   *      read: of as many the smaller half becomes one, and a row is written once more each time their number doubles.
   */
 final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
@@ -219,5 +219,5 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
 }
 
 object RankSort {
-  private val MostFiles = 64
+  private val MostFiles = 32
 }

@@ -19,8 +19,10 @@ import org.apache.spark.{SparkEnv, TaskContext}
   */
 final class RankedFile(rows: Int) {
   private val metrics = new ShuffleWriteMetrics
-  private val writer =
+  // Null once all is written: it holds a buffer of a MB.
+  private var writer =
     new UnsafeSorterSpillWriter(SparkEnv.get.blockManager, RankedFile.BufferBytes, metrics, rows)
+  private val file = writer.getFile
 
   def write(row: UnsafeRow, rank: Long): Unit =
     writer.write(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, rank)
@@ -37,11 +39,13 @@ final class RankedFile(rows: Int) {
       context.taskMetrics().incDiskBytesSpilled(metrics.bytesWritten)
       context.taskMetrics().incMemoryBytesSpilled(freed)
     }
-    writer.getReader(SparkEnv.get.serializerManager)
+    val reader = writer.getReader(SparkEnv.get.serializerManager)
+    writer = null
+    reader
   }
 
   def delete(): Unit = {
-    val _ = writer.getFile.delete()
+    val _ = file.delete()
   }
 }
 
