@@ -33,6 +33,12 @@ def tables(spark: SparkSession) -> None:
     ).createOrReplaceTempView("ranges")
 
 
+def joined(join: str, keys: str) -> str:
+    """Return the query with a type of join, of which some give the left side alone."""
+    query = SELECT.format(join, keys + IN_RANGE)
+    return query.replace(", ranges.id", "") if "SEMI" in join or "ANTI" in join else query
+
+
 def nodes(df: DataFrame) -> list[str]:
     """Return the names of the joins in the plan as it stands now."""
     return [row.node for row in plait.explain(df) if row.side == "left"]
@@ -46,9 +52,7 @@ def nodes(df: DataFrame) -> list[str]:
 def test_each_type_gives_the_rows_of_spark_with_and_without_generated_code(
     spark: SparkSession, keys: str, join: str, codegen: bool
 ) -> None:
-    query = SELECT.format(join, keys + IN_RANGE)
-    if "SEMI" in join or "ANTI" in join:
-        query = query.replace(", ranges.id", "")
+    query = joined(join, keys)
     with settings(spark, BROADCASTING | {"spark.sql.codegen.wholeStage": codegen}):
         df = spark.sql(query)
         rows = answer(df)
@@ -113,19 +117,13 @@ def test_a_side_whose_own_rows_come_out_is_broadcast_by_spark_or_by_nobody(
     spark: SparkSession, join: str, hinted: str
 ) -> None:
     """Spark's join by key does not follow such a hint, its nested loop does."""
-
-    def hinted_query(keys: str) -> str:
-        query = SELECT.format(join, keys + IN_RANGE)
-        if "SEMI" in join or "ANTI" in join:
-            query = query.replace(", ranges.id", "")
-        return query.replace("SELECT", f"SELECT /*+ BROADCAST({hinted}) */")
-
-    keyed = hinted_query("points.k = ranges.k AND ")
+    hint = f"SELECT /*+ BROADCAST({hinted}) */"
+    keyed = joined(join, "points.k = ranges.k AND ").replace("SELECT", hint)
     df = spark.sql(keyed)
     rows = answer(df)
     assert nodes(df) == ["SymmetricHashJoin"]
     assert rows == rows_of_spark(spark, keyed)
-    keyless = spark.sql(hinted_query(""))
+    keyless = spark.sql(joined(join, "").replace("SELECT", hint))
     assert nodes(keyless) == ["BroadcastNestedLoopJoin"]
     assert str(plait.explain(keyless)).endswith("[HINTED_OTHERWISE]")
 
