@@ -120,12 +120,13 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
     assertEquals(found, Seq.tabulate(Count)(n => n + 1L - Count))
   }
 
-  test("of rows that go to disk a few at a time never more than 32 files are there") {
+  // Spark's own reader keeps 1 MB a file up to the end of the task: with 4,000 of them that were 4 GB.
+  test("rows that go to disk 4,000 times lie in less than a hundred files, in little heap") {
     val metrics = JoinMetrics.create(spark.sparkContext)
     val column = AttributeReference("rank", LongType)()
     def rankOf(n: Int): Long = n * 7919L % Count
     val conf = SparkEnv.get.conf
-    conf.set(spillAfter, "50")
+    conf.set(spillAfter, "5")
     val (most, found) =
       try
         spark.sparkContext
@@ -145,7 +146,7 @@ class RankSortSuite extends SparkSuite with AdaptiveSparkPlanHelper {
           .head
       finally { val _ = conf.remove(spillAfter) }
     assertEquals(found, Seq.tabulate(Count)(rankOf).sorted)
-    assert(Count > 32 * 50 && most > 16 && most <= 32, s"$most files")
+    assert(most > 60 && most <= 96, s"$most files")
   }
 
   private val sequences = Seq[(String, Int => Long)](

@@ -9,7 +9,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
+import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
 
 /** The rows of one side of a task by their rank, ascending: a side of any type is sorted by radix and
   * never row against row, and one that comes in few stretches that are in order is merged, not sorted.
@@ -30,14 +30,17 @@ import org.apache.spark.sql.plait.{RankedFile, TaskEnd, TaskMemory}
   *      [[release]], or with the end of the task.
   *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
   *      somebody else does, all but the page of the row given last; unless they are kept ([[keep]]).
-  *   5. A file that is read takes some MB of buffers that nobody counts. So there are at most 32 while the input is
-  *      read: of as many the smaller half becomes one, and a row is written once more each time their number doubles.
+  *   5. A file that is read takes some 100 KB that nobody counts, and a handle of the system. So while the input is
+  *      read 32 files whose rows were written once become one, and so 32 of twice, and so on: of n spills there are
+  *      at most 32 for each power of 32 up to n, and a row is written as often.
   */
 final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
   private val context = TaskContext.get()
   private val held = new RankedRows(TaskMemory.of(context))
   private val files = mutable.ArrayBuffer.empty[RankedFile]
   private val inFiles = mutable.ArrayBuffer.empty[RankedStretch.InFile]
+  // So many were left when they were merged last.
+  private var leftByMerge = 0
   private val row = new UnsafeRow(output.size)
   private var mostUsed = 0L
   // Why rows could not be written: those that were on their way to a file are lost. Whoever asked for memory may
@@ -144,7 +147,7 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     while (rows.hasNext) {
       reader.read(rows.next())
       failIfLost()
-      if (inFiles.size >= RankSort.MostFiles) mergeFiles()
+      if (inFiles.size > leftByMerge) mergeFiles()
       if (held.count >= most) toFile(held.sorted(), None): Unit
       held.insert(reader.row, if (reader.hasRank) reader.rank else Long.MinValue)
     }
@@ -169,43 +172,67 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     val rows = stretches.map(_.left).sum
     if (rows == 0) held.clearBut(last)
     else {
-      val file = new RankedFile(rows)
-      files += file // whatever comes, it is deleted
-      try write(stretches, file)
+      val file = newFile(writes = 1)
+      // Somebody who asks for memory does not end here when the task is to end: what is to be written would be lost.
+      try write(stretches, file, () => ())
       catch { case error: Throwable => lost = Some(error); throw error }
       val freed = held.clearBut(last)
-      inFiles += new RankedStretch.InFile(file, file.read(freed), rows)
+      file.count(freed)
+      inFiles += new RankedStretch.InFile(file)
       metrics(JoinMetrics.SpillSize) += freed
       freed
     }
   }
 
-  /** The smaller half of the files becomes one; none of them has been read from. */
+  /** As many files whose rows were written as often become one; none of them has been read from. */
   private def mergeFiles(): Unit = {
-    val (small, large) = inFiles.toSeq.sortBy(_.left).splitAt(RankSort.MostFiles / 2)
-    val rows = small.map(_.left).sum
-    val file = new RankedFile(rows)
-    files += file
-    write(small.toArray, file)
-    small.foreach { stretch =>
+    var writes = 1
+    var alike = written(writes)
+    // Invariant: of files whose rows were written less often there are fewer.
+    while (alike.size >= RankSort.MostAlike) {
+      writes += 1
+      mergeInto(newFile(writes), alike)
+      alike = written(writes)
+    }
+    leftByMerge = inFiles.size
+  }
+
+  private def written(times: Int) = inFiles.toSeq.filter(_.file.writes == times)
+
+  private def mergeInto(file: RankedFile, stretches: Seq[RankedStretch.InFile]): Unit = {
+    val stopIfKilled = TaskEnd.nowAndThen(context)
+    write(stretches.toArray, file, stopIfKilled)
+    file.count(freed = 0L)
+    stretches.foreach { stretch =>
       stretch.file.delete()
       files -= stretch.file
     }
-    inFiles.clear()
-    inFiles ++= large
-    inFiles += new RankedStretch.InFile(file, file.read(0L), rows)
+    inFiles --= stretches
+    inFiles += new RankedStretch.InFile(file)
   }
 
-  private def write(stretches: Array[RankedStretch], file: RankedFile): Unit = {
+  /** It is deleted whatever comes. */
+  private def newFile(writes: Int): RankedFile = {
+    val file = new RankedFile(writes)
+    files += file
+    file
+  }
+
+  private def write(
+      stretches: Array[RankedStretch],
+      file: RankedFile,
+      eachTime: () => Unit
+  ): Unit = {
     val merge = new StretchMerge(stretches)
     val each = new UnsafeRow(output.size)
     // Invariant: the rows before the head are in the file.
     while (merge.head != null) {
+      eachTime()
       merge.head.point(each)
       file.write(each, merge.head.rank)
       merge.advance()
     }
-    file.close()
+    file.endWrites()
   }
 
   /** No more rows will be asked for. */
@@ -215,9 +242,10 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     held.clear()
     files.foreach(_.delete())
     files.clear()
+    inFiles.clear()
   }
 }
 
 object RankSort {
-  private val MostFiles = 32
+  private val MostAlike = 32
 }

@@ -225,7 +225,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
 
     override def point(row: UnsafeRow): Unit = RankedRows.this.point(address, row)
 
-    override def left: Int = until - at + rest.map(_.size).sum
+    override def left: Long = until - at + rest.map(_.size.toLong).sum
 
     override def advance(): Unit = {
       at += 1

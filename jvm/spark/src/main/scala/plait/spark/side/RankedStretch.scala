@@ -2,8 +2,6 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.plait.RankedFile
-import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterSpillReader
 
 /** Rows whose ranks never fall, read from the first to the last. */
 abstract private[side] class RankedStretch {
@@ -19,32 +17,37 @@ abstract private[side] class RankedStretch {
   def advance(): Unit
 
   /** How many rows there are from the one at hand on. */
-  def left: Int
+  def left: Long
 }
 
 private[side] object RankedStretch {
 
-  /** Rows in a file.
-    *
-    * @param reader
-    *   of the file; it closes itself after its last row
-    */
-  final class InFile(val file: RankedFile, reader: UnsafeSorterSpillReader, rows: Int)
-      extends RankedStretch {
-    private var count = rows + 1
-    advance()
+  /** Rows in a file, which is opened when the first of them is wanted. */
+  final class InFile(val file: RankedFile) extends RankedStretch {
+    private var count = file.rows
+    private var isRead = false
+    rank = file.firstRank
 
-    override def point(row: UnsafeRow): Unit =
-      row.pointTo(reader.getBaseObject, reader.getBaseOffset, reader.getRecordLength)
+    override def point(row: UnsafeRow): Unit = {
+      readFirst()
+      file.point(row)
+    }
 
-    override def left: Int = count
+    override def left: Long = count
 
     override def advance(): Unit = {
+      readFirst()
       count -= 1
-      if (count > 0) {
-        reader.loadNext()
-        rank = reader.getKeyPrefix
-      } else isOver = true
+      if (count > 0) rank = file.read()
+      else {
+        isOver = true
+        file.endReads()
+      }
+    }
+
+    private def readFirst(): Unit = if (!isRead) {
+      isRead = true
+      rank = file.read()
     }
   }
 }

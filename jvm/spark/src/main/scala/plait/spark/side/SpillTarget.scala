@@ -25,7 +25,7 @@ object SpillTarget {
 
     override def count(bytes: Long): Unit = {
       size += bytes
-      SpillFolder.count(bytes)
+      SpillFolder.count(bytes, bytes)
     }
   }
 }

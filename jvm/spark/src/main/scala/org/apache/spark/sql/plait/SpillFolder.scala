@@ -17,9 +17,14 @@ object SpillFolder {
   /** What Spark encrypts its files by (`spark.io.encryption.enabled`), or None where it does not. */
   def encryptionKey: Option[Array[Byte]] = SparkEnv.get.securityManager.getIOEncryptionKey()
 
-  /** Counts in the task's own metrics, as Spark's sorts do. */
-  def count(bytes: Long): Unit = Option(TaskContext.get()).foreach { context =>
-    context.taskMetrics().incDiskBytesSpilled(bytes)
-    context.taskMetrics().incMemoryBytesSpilled(bytes)
+  /** Counts in the task's own metrics, as Spark's sorts do.
+    * @param written
+    *   bytes in the file
+    * @param freed
+    *   bytes of memory that hold them no longer
+    */
+  def count(written: Long, freed: Long): Unit = Option(TaskContext.get()).foreach { context =>
+    context.taskMetrics().incDiskBytesSpilled(written)
+    context.taskMetrics().incMemoryBytesSpilled(freed)
   }
 }
