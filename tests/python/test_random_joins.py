@@ -329,9 +329,11 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         "spark.sql.autoBroadcastJoinThreshold": "100MB" if join.is_broadcast else -1,
     }
     with settings(spark, keys):
+        df = spark.sql(join.spark_sql)
+        # Spark's own sorts may get no page where memory is that little.
+        has_ours = any(side.node in NODES for side in plait.explain(df))
         memory = little_memory(spark, is_keyless=join.is_keyless)
-        with memory if join.is_short_of_memory else nullcontext():
-            df = spark.sql(join.spark_sql)
+        with memory if join.is_short_of_memory and has_ours else nullcontext():
             assert Counter(map(tuple, df.collect())) == expected, join.spark_sql
         # Spark may make two joins of an EXISTS.
         nodes = {side.node for side in plait.explain(df)}
@@ -339,7 +341,7 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         WHY["on our node"] += is_ours
         assert nodes, f"there is no join: {join.spark_sql}"
         assert is_ours or join.is_left_to_spark(df), f"{plait.explain(df)}\n{join.spark_sql}"
-    if join.is_short_of_memory:
+    if join.is_short_of_memory and has_ours:
         # A join with a collected side has no such metric.
         bytes_spilled = [each.metrics.get("spillSize") for each in plait.counters(df)]
         if any(spilled is not None for spilled in bytes_spilled):
