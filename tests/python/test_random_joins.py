@@ -128,6 +128,7 @@ class RandomJoin:
             self.strategy = rng.choice(["auto", "always"])
         self.is_short_of_memory = seed % 11 % 4 == 1
         self.times = 200 if self.is_short_of_memory else 1
+        self.comes_by_key = seed % 5 in (1, 2)
         self.left: Table = []
         self.right: Table = []
         for pair in range(PAIRS):
@@ -232,7 +233,8 @@ class RandomJoin:
 
     def register(self, spark: SparkSession) -> None:
         for name, table in (("lefts", self.left), ("rights", self.right)):
-            spark.createDataFrame(self.arrow(table)).createOrReplaceTempView(name)
+            rows = sorted(table, key=by_key) if self.comes_by_key else table
+            spark.createDataFrame(self.arrow(rows)).createOrReplaceTempView(name)
 
     def payload(self, row: Row) -> str:
         """A text that says whose row it is, of a length that differs from row to row."""
@@ -257,6 +259,11 @@ class RandomJoin:
         columns |= {name: values(name, kind) for kind, names in COLUMNS.items() for name in names}
         columns["payload"] = pa.array([self.payload(row) for row in table], pa.string())
         return pa.table(columns)
+
+
+def by_key(row: Row) -> tuple[float, bool, float]:
+    """Say where a row stands among those that come in the sequence of their keys."""
+    return row["pair"] or 0, row["k"] is not None, row["k"] or 0
 
 
 def random_rows(rng: Random, pair: int, spread: int, nulls: float) -> Iterator[Row]:

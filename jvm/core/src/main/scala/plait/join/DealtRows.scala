@@ -11,6 +11,8 @@ package plait.join
   *
   * Rows of one key lie in one bucket, and those of a bucket in the sequence in which they were given.
   *
+  * Rows that come in the sequence of their keys stay where they are: a bucket is a stretch of keys ([[KeyStretches]]).
+  *
   * What it does not promise: that buckets are even. A key with many rows makes one that is large.
   *
   * @param begins
@@ -76,6 +78,22 @@ object DealtRows {
       hashes(place) = hash
       ranks(place) = rows.rank(row)
       handles(place) = rows.handle(row)
+      row += 1
+    }
+    new DealtRows(begins, hashes, ranks, handles)
+  }
+
+  /** Of rows whose buckets are stretches of the sequence in which they come. */
+  def asTheyCome(rows: Source, begins: Array[Int]): DealtRows = {
+    val hashes = new Array[Int](rows.count)
+    val ranks = new Array[Long](rows.count)
+    val handles = new Array[Long](rows.count)
+    var row = 0
+    // Invariant: the rows before `row` have their places, which are their numbers.
+    while (row < rows.count) {
+      hashes(row) = rows.hash(row)
+      ranks(row) = rows.rank(row)
+      handles(row) = rows.handle(row)
       row += 1
     }
     new DealtRows(begins, hashes, ranks, handles)

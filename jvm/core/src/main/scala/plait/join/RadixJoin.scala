@@ -196,4 +196,10 @@ object RadixJoin {
   trait Touch {
     def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit
   }
+
+  object Touch {
+
+    /** Of rows that lie one after the other, which the processor sees coming. */
+    val Needless: Touch = (_, _, _, _) => ()
+  }
 }

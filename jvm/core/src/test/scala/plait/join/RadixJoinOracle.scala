@@ -20,17 +20,32 @@ class RadixJoinOracle extends FunSuite {
     override def handle(row: Int): Long = row.toLong
   }
 
+  /** By their hashes; or, of rows that come by key, as they lie, cut at every so many rows of the longer side. */
+  private def byHash(tables: BySide[Table], bits: Int): BySide[DealtRows] =
+    tables.map(DealtRows.of(_, bits))
+
+  private def asTheyCome(tables: BySide[Table], every: Int): BySide[DealtRows] = {
+    val begins = beginsOf(tables.map(_.rows.map(_.key)), every)
+    BySide.make(side => DealtRows.asTheyCome(tables(side), begins(side)))
+  }
+
+  private def beginsOf(keys: BySide[IndexedSeq[Int]], every: Int): BySide[Array[Int]] = {
+    val counts = keys.map(_.size)
+    val longer = keys(KeyStretches.longerOf(counts))
+    KeyStretches.begins(counts, every)((side, row, cut) => keys(side)(row) < longer(cut))
+  }
+
   /** What comes out of a join that is driven as a task drives it. */
   private def outputs(
       tables: BySide[Table],
+      dealt: BySide[DealtRows],
       built: Side,
-      bits: Int,
       roles: BySide[Role],
       rankless: Rankless
   ): Seq[Out] = {
     var fetched = Set.empty[(Side, Long)]
     val core = new RadixJoin(
-      tables.map(DealtRows.of(_, bits)),
+      dealt,
       built,
       roles,
       rankless,
@@ -99,9 +114,20 @@ class RadixJoinOracle extends FunSuite {
         partner.rank.forall(rank => low <= rank && rank <= high)
       }
     }
-    val found = outputs(tables, built, bits, roles, rankless)
-    val expected = defined[Row](roles, tables.map(_.rows), _.id)(matches)
-    assertEquals(sorted(found), sorted(expected), s"seed ${Cases.seed}, $roles, built $built")
+    val expected = sorted(defined[Row](roles, tables.map(_.rows), _.id)(matches))
+    val byKey = tables.map(table => new Table(table.rows.sortBy(_.key), hash))
+    val found = Map(
+      "by hash" -> outputs(tables, byHash(tables, bits), built, roles, rankless),
+      "as they come" -> outputs(
+        byKey,
+        asTheyCome(byKey, every = 1 + random.nextInt(8)),
+        built,
+        roles,
+        rankless
+      )
+    )
+    for ((how, rows) <- found)
+      assertEquals(sorted(rows), expected, s"seed ${Cases.seed}, $roles, built $built, $how")
     expected.size
   }
 
@@ -122,6 +148,36 @@ class RadixJoinOracle extends FunSuite {
     assertEquals((dealt.begin(0), dealt.end(0), dealt.begin(1), dealt.end(1)), (0, 1, 1, 3))
     assertEquals((0 until 3).map(dealt.handle), IndexedSeq(1L, 0L, 2L))
     assertEquals((0 until 3).map(dealt.rank), IndexedSeq(6L, 5L, 7L))
+  }
+
+  test("rows that come by key stay where they are, and are cut between keys: 1 1 3 | 4 4 4 | 6 7") {
+    val keys = BySide(IndexedSeq(1, 1, 3, 4, 4, 4, 6, 7), IndexedSeq(2, 3, 4, 5))
+    val begins = beginsOf(keys, every = 2)
+    assertEquals(begins.map(_.toSeq), BySide(Seq(0, 2, 3, 6, 8), Seq(0, 1, 2, 4, 4)))
+    val rows = keys.left.zipWithIndex.map { case (key, id) => Row(id, key, Some(9L - id), None) }
+    val dealt = DealtRows.asTheyCome(new Table(rows, _ * 5), begins.left)
+    assertEquals((0 until 8).map(dealt.handle), (0L until 8L).toIndexedSeq)
+    assertEquals((0 until 8).map(dealt.rank), (0 until 8).map(9L - _))
+    assertEquals((0 until 8).map(dealt.hash), keys.left.map(_ * 5))
+  }
+
+  test(
+    "{ cuts } lie between keys, buckets of both sides have the same keys, and all rows lie in one"
+  ) {
+    val random = new Random(Cases.seed)
+    for (_ <- 0 until 2000) {
+      val keys = BySide.make { _ =>
+        IndexedSeq.fill(random.nextInt(40))(random.nextInt(1 + random.nextInt(30))).sorted
+      }
+      val begins = beginsOf(keys, every = 1 + random.nextInt(9))
+      val buckets = BySide.make { side =>
+        begins(side).toSeq.zip(begins(side).tail).map { case (a, b) => keys(side).slice(a, b) }
+      }
+      for (side <- Side.both) assertEquals(buckets(side).flatten, keys(side).toSeq)
+      assertEquals(buckets.left.size, buckets.right.size)
+      val all = buckets.left.zip(buckets.right).map { case (l, r) => (l ++ r).toSet }
+      assertEquals(all.map(_.size).sum, all.flatten.toSet.size, s"$keys cut at $begins")
+    }
   }
 
   test("a bucket has some 4,096 rows of both sides, and there are at most 4,096 buckets") {

@@ -117,16 +117,20 @@ final class SymmetricHashJoinTask(
       rows = dealt.left + dealt.right
       if radix == RadixJoinChoice.Always || isSolved || rows >= SymmetricHashJoinTask.EnoughRows
       sources = toDeal(BySide(left, right))
-      if radix == RadixJoinChoice.Always ||
-        RowsToDeal.pairs(sources.left, sources.right) <= fewPairs * rows
+      if radix == RadixJoinChoice.Always || hasFewPairs(RowsToDeal.guess(sources), rows)
       if hasRoom(sorts, rows * RowsToDeal.BytesPerRow, run)
     } yield joinByBucket(sources, sorts, run)
 
   private def isSolved: Boolean =
     Side.both.exists(sides(_).ranks.exists(_.exists(_.isInstanceOf[SolvedReachValue])))
 
-  private def fewPairs: Double =
-    if (isSolved) SymmetricHashJoinTask.FewToSolve else SymmetricHashJoinTask.FewPairs
+  private def hasFewPairs(guess: RowsToDeal.Guess, rows: Long): Boolean = {
+    val few =
+      if (isSolved) SymmetricHashJoinTask.FewToSolve
+      else if (guess.comeByKey) SymmetricHashJoinTask.FewWhereTheyLie
+      else SymmetricHashJoinTask.FewPairs
+    guess.pairs <= few * rows
+  }
 
   /** Rank and reach of the rows that probe. */
   private def probing(plan: SidePlan): Seq[Expression] =
@@ -150,10 +154,11 @@ final class SymmetricHashJoinTask(
 
   private def toDeal(rows: BySide[RankedRows]): BySide[RowsToDeal] = {
     val table = HashKeyTable.of(keyForm(Side.Left))
+    val order = KeyOrder.of(keyForm(Side.Left))
     BySide.make { side =>
       val plan = sides(side)
-      val reader = SideReader.create(keyForm(side), Seq.fill(3)(plan.ranks.head), plan.output)
-      new RowsToDeal(rows(side), reader, table, plan.output.size)
+      def reader() = SideReader.create(keyForm(side), Seq.fill(3)(plan.ranks.head), plan.output)
+      new RowsToDeal(rows(side), () => reader(), table, order, plan.output.size)
     }
   }
 
@@ -166,16 +171,17 @@ final class SymmetricHashJoinTask(
     val in = sources.map(_.rows.count.toLong)
     run.index.add((in.left + in.right) * RowsToDeal.BytesPerRow)
     val dead = sources.map(_.readAll())
-    val bits = DealtRows.bitsFor(in.left + in.right)
-    val dealt = sources.map(DealtRows.of(_, bits))
+    val dealt = RowsToDeal.dealt(sources)
     // What probes is read in any case, and has its reach computed.
     val built = if (in.left > in.right) Side.Left else Side.Right
     run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
     val rows = sources.map(_.rows)
     for (side <- Side.both) rows(side).forgetNumbers()
     metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
-    val core =
-      new RadixJoin(dealt, built, roles, rankless(built), new RadixJoinPairs.Fetch(rows))
+    val touch =
+      if (RowsToDeal.comeByKey(sources)) RadixJoin.Touch.Needless
+      else new RadixJoinPairs.Fetch(rows)
+    val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
     val (builtPlan, probingPlan) = (sides(built), sides(built.other))
     val pairs = new RadixJoinPairs(
       core,
@@ -244,6 +250,9 @@ object SymmetricHashJoinTask {
 
   /** So many pairs of equal keys to a row are compared in the time that sorting takes. */
   private val FewPairs = 8.0
+
+  /** And where both sides come by key, so that none is moved and the rows of a key lie side by side. */
+  private val FewWhereTheyLie = 128.0
 
   /** And in the time in which the reach of the simplest condition is solved. */
   private val FewToSolve = 64.0

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.sql.catalyst.expressions.RowOrdering
+import org.apache.spark.unsafe.types.UTF8String
+
+/** The sequence in which Spark sorts rows by a key: ascending, by the first column, then by the next.
+  *
+  * {{{
+  * Whole     3 before 5            Text     'a' before 'ab'            Columns     (1, 'z') before (2, 'a')
+  * }}}
+  *
+  * What it does not promise: that integers which share a long come in it wherever they were sorted; negative ones may not.
+  */
+trait KeyOrder {
+
+  /** Less than 0 if the key comes before the other, 0 if it stands at the same place. */
+  def compare(key: RowKey, other: RowKey): Int
+}
+
+object KeyOrder {
+
+  /** None for keys that have no order, such as maps. */
+  def of(form: KeyForm): Option[KeyOrder] = form match {
+    case _: KeyForm.Whole => Some(Whole)
+    case _: KeyForm.Text => Some(Text)
+    case KeyForm.Columns(columns) =>
+      val types = columns.map(_.dataType)
+      Option.when(types.nonEmpty && RowOrdering.isOrderable(columns)) {
+        val ordering = RowOrdering.createNaturalAscendingOrdering(types)
+        (key, other) => ordering.compare(key.key, other.key)
+      }
+  }
+
+  private object Whole extends KeyOrder {
+    override def compare(key: RowKey, other: RowKey): Int =
+      java.lang.Long.compare(key.keyValue, other.keyValue)
+  }
+
+  private object Text extends KeyOrder {
+    override def compare(key: RowKey, other: RowKey): Int = textOf(key).compareTo(textOf(other))
+
+    private def textOf(key: RowKey) =
+      UTF8String.fromAddress(key.textBase, key.textOffset, key.textBytes)
+  }
+}
