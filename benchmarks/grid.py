@@ -6,6 +6,7 @@
     one-sided >              a reach has one end, and half of all pairs come out
     reach as wide as table   nothing dies before the end
     near-unique keys         a small side; one row a key, so there is nothing to look up in order
+    buckets in key order     nothing to shuffle, and rows come as Spark's own join wants them
     a thousand columns       the rows that are held and sorted are wide
 
 Claim: with Plait no case takes more than 1.1 times as long as without, Spark choosing the join.
@@ -48,6 +49,7 @@ class Hostile:
     setting: str
     columns: int = 2
     sums: str = SUMS
+    buckets: int = 0  # of the key, whose rows are sorted by it; none if 0
 
 
 def cases(rows: int) -> Sequence[Hostile]:
@@ -55,6 +57,7 @@ def cases(rows: int) -> Sequence[Hostile]:
     big, nested = (rows, 10), (min(rows, 3_000), 10)
     band = "l.s BETWEEN r.s - 5 AND r.s + 5"
     near_unique, small = (5 * rows, 1), (max(rows // 20, 1), 1)
+    few, some = (5 * rows, 2), (5 * rows, 30)
     thousand = (max(rows // 20, 1), 10)
     return (
         Hostile("tiny tables", (1_000, 10), (1_000, 10), f"l.k = r.k AND {band}", ON),
@@ -68,6 +71,22 @@ def cases(rows: int) -> Sequence[Hostile]:
         Hostile("reach as wide as the table, a small side", big, small, _as_wide(rows), ON),
         Hostile("near-unique keys, a small side", near_unique, small, f"l.k = r.k AND {band}", ON),
         Hostile("near-unique keys, a small side", near_unique, small, f"l.k = r.k AND {band}", OFF),
+        Hostile(
+            "near-unique keys, buckets in key order",
+            few,
+            few,
+            _as_wide(rows),
+            OFF,
+            buckets=8,
+        ),
+        Hostile(
+            "30 rows a key, buckets in key order",
+            some,
+            some,
+            _as_wide(rows // 10),
+            OFF,
+            buckets=8,
+        ),
         Hostile(
             "a thousand columns",
             thousand,
@@ -96,7 +115,21 @@ def make_tables(spark: SparkSession, folder: Path, case: Hostile) -> Mapping[str
         path = f"{name}_{rows}_{a_key}_{case.columns}"
         tables[name] = sparks.write(spark, folder, path, rows, columns)
     sparks.name_tables(spark, tables)
-    return tables
+    return {
+        n: _in_buckets(spark, t, case.buckets) if case.buckets else t for n, t in tables.items()
+    }
+
+
+def _in_buckets(spark: SparkSession, table: Path, buckets: int) -> Path:
+    """Write a table once more, in buckets of its key, each a file in key order; name it so too."""
+    bucketed = table.with_name(f"{table.name}_in_{buckets}_buckets")
+    name = bucketed.name
+    spark.sql(f"DROP TABLE IF EXISTS {name}")
+    rows = spark.read.parquet(str(table)).repartition(buckets, "k")
+    writer = rows.write.mode("overwrite").option("path", str(bucketed))
+    writer.bucketBy(buckets, "k").sortBy("k").saveAsTable(name)
+    spark.table(name).createOrReplaceTempView(table.name[0])
+    return bucketed
 
 
 def run(spark: SparkSession, options: Options, folder: Path) -> None:

@@ -219,6 +219,7 @@ class RandomJoin:
         is_auto = self.strategy == "auto"
         # The pairs and keys of a join without an equality lie between two ends each.
         shapes = {BAND} if self.is_keyless else set(self.condition.shapes)
+        unbounded = {MIXED, EITHER}
         true_of_it = {
             "NO_COMPARISON": is_existence,
             "FEW_PARTNERS": self.is_broadcast,
@@ -226,8 +227,10 @@ class RandomJoin:
             "FEW_PAIRS": is_auto and (is_existence or (self.is_keyless and self.type == FULL)),
             "KEPT_IN_ONE_TASK": is_existence and not is_auto,
             "ONE_SIDED_REACH": self.is_broadcast and shapes <= {END, MIXED, EITHER},
-            "NO_INTERVAL": self.is_broadcast and shapes <= {MIXED, EITHER},
-            "NOTHING_PRUNED": is_auto and shapes <= {MIXED, EITHER},
+            "NO_INTERVAL": self.is_broadcast and shapes <= unbounded,
+            # Of the parts of an EXISTS one join may have those alone.
+            "NOTHING_PRUNED": is_auto
+            and bool(shapes & unbounded if is_existence else shapes <= unbounded),
         }
         return all(true_of_it.get(str(why), False) for why in whys)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
-/** Rows that stand still, dealt to buckets by the first bits of the hash of their keys: a bucket is a stretch of
-  * places, each with a hash, a rank and the handle of a row.
+/** Rows that stand still, in buckets, by the first bits of the hash of their keys or by stretches of keys: a bucket is a
+  * stretch of places, each with a hash, a rank and the handle of a row.
   *
   * {{{
   * hashes 1100.. 0100.. 1101.., 1 bit        bucket 0   row 1
@@ -11,7 +11,7 @@ package plait.join
   *
   * Rows of one key lie in one bucket, and those of a bucket in the sequence in which they were given.
   *
-  * Rows that come in the sequence of their keys stay where they are: a bucket is a stretch of keys ([[KeyStretches]]).
+  * Rows that come in the sequence of their keys are not dealt but stay where they are ([[KeyStretches]]).
   *
   * What it does not promise: that buckets are even. A key with many rows makes one that is large.
   *

@@ -9,45 +9,44 @@ import plait.{BySide, Side}
   * key lies on both sides of a cut.
   *
   * {{{
-  * left   1 1 | 3 | 4 4 4 | 6 7        begins 0 2 3 6 8      cut before the keys of every second left row: 3, 4, 4 and 6
-  * right  2   | 3 | 4 5   |            begins 0 1 2 4 4
+  * built     1 1 | 3 | 4 4 4 | 6 7        begins 0 2 3 6 8        cut before the keys of every second built row: 3, 4, 6
+  * probing   2   | 3 | 4 5   |            begins 0 1 2 4 4
   * }}}
   *
   * Conventions:
-  *   1. Any sequence will do in which equal keys stand for the same place: nobody asks which key is the less.
-  *   2. The longer side is cut, into stretches alike; the other may have anything between two of its keys.
+  *   1. The sequence is that of any order which is the same for both sides, and in which equal keys stand at the same place.
+  *   2. The built side is cut, as it is its rows that a bucket has a table of. The probing side may have anything between
+  *      two keys of the built one.
   *
   * What it does not promise: that buckets are even. A key with many rows makes one that is large.
   */
 object KeyStretches {
 
-  /** With as many of the shorter side: what a bucket of [[DealtRows]] has. */
+  /** With as many of the probing side they are what a bucket of [[DealtRows]] has. */
   private val RowsPerStretch = 2048
 
-  /** @param isBelow
-    *   of a side, its row, and a row of the longer side: is the key of the one before that of the other?
+  /** @param built
+    *   the side that is cut
+    * @param isBelow
+    *   of a side, its row, and a row of the built side: does the key of the one stand before that of the other?
     */
-  def begins(counts: BySide[Int], rows: Int = RowsPerStretch)(
+  def begins(counts: BySide[Int], built: Side, rows: Int = RowsPerStretch)(
       isBelow: (Side, Int, Int) => Boolean
   ): BySide[Array[Int]] = {
-    val longer = longerOf(counts)
     val begins = BySide.make(_ => mutable.ArrayBuffer(0))
     var cut = rows
-    // Invariant: the rows before the last begin of each side have their buckets, and the longer side's lie before `cut`.
-    while (cut < counts(longer)) {
+    // Invariant: the rows before the last begin of each side have their buckets, and the built side's lie before `cut`.
+    while (cut < counts(built)) {
       val at = cut
       val places = BySide.make { side =>
         firstNot(begins(side).last, counts(side))(isBelow(side, _, at))
       }
-      if (places(longer) > begins(longer).last)
+      if (places(built) > begins(built).last)
         for (side <- Side.both) begins(side) += places(side)
       cut += rows
     }
     BySide.make(side => (begins(side) += counts(side)).toArray)
   }
-
-  def longerOf(counts: BySide[Int]): Side =
-    if (counts.left >= counts.right) Side.Left else Side.Right
 
   /** The first of [from, until) of which it does not hold; it holds of none after that. */
   private def firstNot(from: Int, until: Int)(holds: Int => Boolean): Int = {

@@ -20,20 +20,19 @@ class RadixJoinOracle extends FunSuite {
     override def handle(row: Int): Long = row.toLong
   }
 
-  /** By their hashes; or, of rows that come by key, as they lie, cut at every so many rows of the longer side. */
+  /** By their hashes; or, of rows that come by key, as they lie, cut at every so many rows of the built side. */
   private def byHash(tables: BySide[Table], bits: Int): BySide[DealtRows] =
     tables.map(DealtRows.of(_, bits))
 
-  private def asTheyCome(tables: BySide[Table], every: Int): BySide[DealtRows] = {
-    val begins = beginsOf(tables.map(_.rows.map(_.key)), every)
+  private def asTheyCome(tables: BySide[Table], built: Side, every: Int): BySide[DealtRows] = {
+    val begins = beginsOf(tables.map(_.rows.map(_.key)), built, every)
     BySide.make(side => DealtRows.asTheyCome(tables(side), begins(side)))
   }
 
-  private def beginsOf(keys: BySide[IndexedSeq[Int]], every: Int): BySide[Array[Int]] = {
-    val counts = keys.map(_.size)
-    val longer = keys(KeyStretches.longerOf(counts))
-    KeyStretches.begins(counts, every)((side, row, cut) => keys(side)(row) < longer(cut))
-  }
+  private def beginsOf(keys: BySide[IndexedSeq[Int]], built: Side, every: Int) =
+    KeyStretches.begins(keys.map(_.size), built, every) { (side, row, cut) =>
+      keys(side)(row) < keys(built)(cut)
+    }
 
   /** What comes out of a join that is driven as a task drives it. */
   private def outputs(
@@ -120,7 +119,7 @@ class RadixJoinOracle extends FunSuite {
       "by hash" -> outputs(tables, byHash(tables, bits), built, roles, rankless),
       "as they come" -> outputs(
         byKey,
-        asTheyCome(byKey, every = 1 + random.nextInt(8)),
+        asTheyCome(byKey, built, every = 1 + random.nextInt(8)),
         built,
         roles,
         rankless
@@ -150,9 +149,11 @@ class RadixJoinOracle extends FunSuite {
     assertEquals((0 until 3).map(dealt.rank), IndexedSeq(6L, 5L, 7L))
   }
 
-  test("rows that come by key stay where they are, and are cut between keys: 1 1 3 | 4 4 4 | 6 7") {
+  test(
+    "rows that come by key stay where they are, and are cut between keys: 1 1 | 3 | 4 4 4 | 6 7"
+  ) {
     val keys = BySide(IndexedSeq(1, 1, 3, 4, 4, 4, 6, 7), IndexedSeq(2, 3, 4, 5))
-    val begins = beginsOf(keys, every = 2)
+    val begins = beginsOf(keys, Side.Left, every = 2)
     assertEquals(begins.map(_.toSeq), BySide(Seq(0, 2, 3, 6, 8), Seq(0, 1, 2, 4, 4)))
     val rows = keys.left.zipWithIndex.map { case (key, id) => Row(id, key, Some(9L - id), None) }
     val dealt = DealtRows.asTheyCome(new Table(rows, _ * 5), begins.left)
@@ -169,7 +170,9 @@ class RadixJoinOracle extends FunSuite {
       val keys = BySide.make { _ =>
         IndexedSeq.fill(random.nextInt(40))(random.nextInt(1 + random.nextInt(30))).sorted
       }
-      val begins = beginsOf(keys, every = 1 + random.nextInt(9))
+      val built = if (random.nextBoolean()) Side.Left else Side.Right
+      val every = 1 + random.nextInt(9)
+      val begins = beginsOf(keys, built, every)
       val buckets = BySide.make { side =>
         begins(side).toSeq.zip(begins(side).tail).map { case (a, b) => keys(side).slice(a, b) }
       }
@@ -177,6 +180,8 @@ class RadixJoinOracle extends FunSuite {
       assertEquals(buckets.left.size, buckets.right.size)
       val all = buckets.left.zip(buckets.right).map { case (l, r) => (l ++ r).toSet }
       assertEquals(all.map(_.size).sum, all.flatten.toSet.size, s"$keys cut at $begins")
+      // What comes to a stretch of the built side beyond its first rows, and those of the next cut, is of one key.
+      for (bucket <- buckets(built)) assert(bucket.drop(every).dropRight(every).distinct.size <= 1)
     }
   }
 

@@ -46,7 +46,10 @@ final class RadixJoinPairs(
   private val probing = built.other
   private val probingRow = new UnsafeRow(fields(probing))
   private val builtRow = new UnsafeRow(fields(built))
-  private val pair = new JoinedRow
+  // The two rows stay the same and point elsewhere: to write a reference costs a barrier of the collector's.
+  private val pair =
+    if (built eq Side.Left) new JoinedRow(builtRow, probingRow)
+    else new JoinedRow(probingRow, builtRow)
   private val givesMatches = Role.givesMatches(roles)
   // Dead rows that come out were not given from here on.
   private val firstDead =
@@ -141,10 +144,7 @@ final class RadixJoinPairs(
 
   private def isMatch: Boolean = {
     keyOf.read(builtRow)
-    keys.isSame(reader, keyOf) && {
-      if (built eq Side.Left) pair(builtRow, probingRow) else pair(probingRow, builtRow)
-      accepts(pair)
-    }
+    keys.isSame(reader, keyOf) && accepts(pair)
   }
 }
 

@@ -22,6 +22,7 @@ import plait.{BySide, Side}
   *
   * {{{
   * both sides would be sorted here, all rows in memory, few of them to a key       by bucket: RadixJoin
+  * the same, and both sides come by key, with more of them to a key                by bucket, as they lie
   * else                                                                            by rank: JoinCore
   * }}}
   *
@@ -117,20 +118,23 @@ final class SymmetricHashJoinTask(
       rows = dealt.left + dealt.right
       if radix == RadixJoinChoice.Always || isSolved || rows >= SymmetricHashJoinTask.EnoughRows
       sources = toDeal(BySide(left, right))
-      if radix == RadixJoinChoice.Always || hasFewPairs(RowsToDeal.guess(sources), rows)
+      guess = RowsToDeal.guess(sources)
+      if hasFewPairs(guess, rows) || mayHaveFewWhereTheyLie(guess, rows)
       if hasRoom(sorts, rows * RowsToDeal.BytesPerRow, run)
+      if readAll(sources, sorts, run) {
+        hasFewPairs(guess, rows) || RowsToDeal.cameByKey(sources)
+      }
     } yield joinByBucket(sources, sorts, run)
 
   private def isSolved: Boolean =
     Side.both.exists(sides(_).ranks.exists(_.exists(_.isInstanceOf[SolvedReachValue])))
 
-  private def hasFewPairs(guess: RowsToDeal.Guess, rows: Long): Boolean = {
-    val few =
-      if (isSolved) SymmetricHashJoinTask.FewToSolve
-      else if (guess.comeByKey) SymmetricHashJoinTask.FewWhereTheyLie
-      else SymmetricHashJoinTask.FewPairs
-    guess.pairs <= few * rows
-  }
+  private def hasFewPairs(guess: RowsToDeal.Guess, rows: Long): Boolean =
+    radix == RadixJoinChoice.Always || guess.pairs <= rows *
+      (if (isSolved) SymmetricHashJoinTask.FewToSolve else SymmetricHashJoinTask.FewPairs)
+
+  private def mayHaveFewWhereTheyLie(guess: RowsToDeal.Guess, rows: Long): Boolean =
+    guess.seemToComeByKey && guess.pairs <= SymmetricHashJoinTask.FewWhereTheyLie * rows
 
   /** Rank and reach of the rows that probe. */
   private def probing(plan: SidePlan): Seq[Expression] =
@@ -157,9 +161,32 @@ final class SymmetricHashJoinTask(
     val order = KeyOrder.of(keyForm(Side.Left))
     BySide.make { side =>
       val plan = sides(side)
-      def reader() = SideReader.create(keyForm(side), Seq.fill(3)(plan.ranks.head), plan.output)
-      new RowsToDeal(rows(side), () => reader(), table, order, plan.output.size)
+      val reader = SideReader.create(keyForm(side), Seq.fill(3)(plan.ranks.head), plan.output)
+      new RowsToDeal(rows(side), reader, table, order, plan.output.size)
     }
+  }
+
+  /** Reads all rows, which tells whether to go on; if not they go by rank, and may go to disk. */
+  private def readAll(
+      sources: BySide[RowsToDeal],
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  )(isWorthIt: => Boolean): Boolean = {
+    val bytes = Side.both.map(sources(_).rows.count * RowsToDeal.BytesPerRow.toLong).sum
+    run.index.add(bytes)
+    noteTime(Side.both.foreach(sources(_).readAll()))
+    if (!isWorthIt) {
+      run.index.add(-bytes)
+      Side.both.foreach(sorts(_).letGo())
+    }
+    isWorthIt
+  }
+
+  private def noteTime[A](body: => A): A = {
+    val start = System.nanoTime()
+    val result = body
+    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
+    result
   }
 
   private def joinByBucket(
@@ -167,21 +194,17 @@ final class SymmetricHashJoinTask(
       sorts: BySide[RankSort],
       run: SymmetricHashJoinTask.Run
   ): JoinedPairs = {
-    val start = System.nanoTime()
     val in = sources.map(_.rows.count.toLong)
-    run.index.add((in.left + in.right) * RowsToDeal.BytesPerRow)
-    val dead = sources.map(_.readAll())
-    val dealt = RowsToDeal.dealt(sources)
-    // What probes is read in any case, and has its reach computed.
-    val built = if (in.left > in.right) Side.Left else Side.Right
-    run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
+    val dead = sources.map(_.takeOutDead())
+    // The longer: what probes is read in any case, and has its reach computed.
+    val built = if (sources.left.count > sources.right.count) Side.Left else Side.Right
+    val dealt = noteTime(RowsToDeal.dealt(sources, built))
+    run.index.add(dealt.rows(built).largest.toLong * RadixJoin.BytesPerRow)
     val rows = sources.map(_.rows)
     for (side <- Side.both) rows(side).forgetNumbers()
-    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
     val touch =
-      if (RowsToDeal.comeByKey(sources)) RadixJoin.Touch.Needless
-      else new RadixJoinPairs.Fetch(rows)
-    val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
+      if (dealt.asTheyLie) RadixJoin.Touch.Needless else new RadixJoinPairs.Fetch(rows)
+    val core = new RadixJoin(dealt.rows, built, roles, rankless(built), touch)
     val (builtPlan, probingPlan) = (sides(built), sides(built.other))
     val pairs = new RadixJoinPairs(
       core,
@@ -251,7 +274,7 @@ object SymmetricHashJoinTask {
   /** So many pairs of equal keys to a row are compared in the time that sorting takes. */
   private val FewPairs = 8.0
 
-  /** And where both sides come by key, so that none is moved and the rows of a key lie side by side. */
+  /** And where both sides come by key: no row is moved, and those of a key lie side by side. */
   private val FewWhereTheyLie = 128.0
 
   /** And in the time in which the reach of the simplest condition is solved. */

@@ -29,8 +29,9 @@ abstract class JoinedPairs {
   final def isPair: Boolean = ofLeft != null && ofRight != null
 
   final protected def set(left: UnsafeRow, right: UnsafeRow): Unit = {
-    ofLeft = left
-    ofRight = right
+    // Mostly the same two objects; to write a reference costs a barrier of the collector's.
+    if (ofLeft ne left) ofLeft = left
+    if (ofRight ne right) ofRight = right
   }
 
   final protected def setAlone(side: Side, row: UnsafeRow): Unit =

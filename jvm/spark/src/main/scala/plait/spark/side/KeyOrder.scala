@@ -10,6 +10,8 @@ import org.apache.spark.unsafe.types.UTF8String
   * Whole     3 before 5            Text     'a' before 'ab'            Columns     (1, 'z') before (2, 'a')
   * }}}
   *
+  * Keys of the same bytes stand at the same place, and both sides of a join have the same order.
+  *
   * What it does not promise: that integers which share a long come in it wherever they were sorted; negative ones may not.
   */
 trait KeyOrder {
@@ -20,7 +22,7 @@ trait KeyOrder {
 
 object KeyOrder {
 
-  /** None for keys that have no order, such as maps. */
+  /** None for keys that have no order. */
   def of(form: KeyForm): Option[KeyOrder] = form match {
     case _: KeyForm.Whole => Some(Whole)
     case _: KeyForm.Text => Some(Text)

@@ -153,9 +153,8 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     }
   }
 
-  private def failIfLost(): Unit = lost.foreach { why =>
-    throw new IllegalStateException("Rows of a join could not be written to a file", why)
-  }
+  private def failIfLost(): Unit = if (lost.isDefined)
+    throw new IllegalStateException("Rows of a join could not be written to a file", lost.get)
 
   /** How many files it has. */
   private[spark] def filesHeld: Int = files.size

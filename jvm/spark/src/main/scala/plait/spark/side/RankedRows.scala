@@ -160,13 +160,10 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   def handle(number: Int): Long = pairs.get(2 * number)
   def rankOf(number: Int): Long = pairs.get(2 * number + 1)
 
-  /** Two rows take each other's number. */
-  def swap(number: Int, other: Int): Unit = {
-    val (at, ranked) = (handle(number), rankOf(number))
-    pairs.set(2 * number, handle(other))
-    pairs.set(2 * number + 1, rankOf(other))
-    pairs.set(2 * other, at)
-    pairs.set(2 * other + 1, ranked)
+  /** A row takes the number of another, which is named by its handle alone from here on. */
+  def renumber(number: Int, as: Int): Unit = {
+    pairs.set(2 * as, handle(number))
+    pairs.set(2 * as + 1, rankOf(number))
   }
 
   /** Makes `row` the one that lies there. */

@@ -31,3 +31,22 @@ abstract class RowKey {
       textBytes.toLong
     )
 }
+
+/** A key that outlives the reading of the next row. A text that lies in the key's own row is copied with it; of any other
+  * the bytes have to stay where they are.
+  */
+final class HeldKey extends RowKey {
+  def hold(other: RowKey): Unit = {
+    keyValue = other.keyValue
+    textBase = other.textBase
+    textOffset = other.textOffset
+    textBytes = other.textBytes
+    if (other.key != null) {
+      if (key == null) key = other.key.copy() else key.copyFrom(other.key)
+      if (textBase eq other.key.getBaseObject) {
+        textBase = key.getBaseObject
+        textOffset += key.getBaseOffset - other.key.getBaseOffset
+      }
+    }
+  }
+}

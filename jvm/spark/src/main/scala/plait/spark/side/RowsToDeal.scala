@@ -3,6 +3,8 @@ package plait.spark.side
 
 import java.util.SplittableRandom
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{DealtRows, KeyStretches, SampledPairs}
@@ -17,26 +19,27 @@ import plait.{BySide, Side}
   * Conventions:
   *   1. A row is dead that has no key, or no rank where such rows match nothing.
   *   2. They are read one after the other where they lie, which the processor sees coming.
-  *   3. A side *comes by key* if no key of it lies before one that was read earlier; of files that were written so that
-  *      is true without anybody having said it. Where both sides come by key they are dealt as they lie.
+  *   3. A side *comes by key* if no key of it stands before that of an earlier row, in the sequence of [[KeyOrder]]. Nobody has
+  *      to say so: it is seen. Where both sides come by key they stay as they lie.
   *
-  * @param newReader
+  * @param reader
   *   of key and rank; ends of a reach are not asked for
   */
 final private[spark] class RowsToDeal(
     val rows: RankedRows,
-    newReader: () => SideReader,
+    reader: SideReader,
     keys: HashKeyTable,
     order: Option[KeyOrder],
     fields: Int
 ) extends DealtRows.Source {
   private val row = new UnsafeRow(fields)
-  private var reader = newReader()
-  // Has the key of the row before, for as long as rows come by key.
-  private var earlier = newReader()
   private var hashes = Array.emptyIntArray
   private var alive = 0
-  private var comesByKey = false
+  private var deadNumbers = Array.emptyIntArray
+  private var cameByKey = false
+  // The key of the built row at which both sides are cut.
+  private val cutKey = new HeldKey
+  private var cutAt = -1
 
   override def count: Int = alive
   override def hash(number: Int): Int = hashes(number)
@@ -47,69 +50,94 @@ final private[spark] class RowsToDeal(
     * places.
     */
   private def sample(chance: SplittableRandom): RowsToDeal.Sample = {
-    val every = math.max(1, rows.count / RowsToDeal.MostSampled)
+    val every = math.max(1, rows.count / RowsToDeal.sampled(rows.count))
     val places = 0 until rows.count by every
     val inOrder = new InOrder
     val hashes = places.iterator
       .map(from => from + chance.nextInt(math.min(every, rows.count - from)))
-      .filter(isAlive)
-      .map(_ => inOrder.next())
+      .filter(readAlive)
+      .map { _ =>
+        inOrder.see()
+        keys.hash(reader)
+      }
       .toArray
     val alive = rows.count.toLong * hashes.length / math.max(1, places.size)
     RowsToDeal.Sample(hashes, alive, inOrder.isSoFar)
   }
 
-  private def isAlive(number: Int): Boolean = isAlive(number, reader)
-
-  private def isAlive(number: Int, reader: SideReader): Boolean = {
+  private def read(number: Int): Unit = {
     rows.point(rows.handle(number), row)
     reader.read(row, rows.rankOf(number))
+  }
+
+  /** Reads a row.
+    * @return whether it is alive
+    */
+  private def readAlive(number: Int): Boolean = {
+    read(number)
     reader.reaches
   }
 
-  /** Watches whether keys come in order, one after the other. */
+  /** Watches whether the keys that are read come in order, one after the other. */
   final private class InOrder {
+    private val last = new HeldKey
     private var isFirst = true
     var isSoFar: Boolean = order.isDefined
 
-    /** @return the hash of the key at hand */
-    def next(): Int = {
-      val hash = keys.hash(reader)
-      if (isSoFar) {
-        isSoFar = isFirst || order.get.compare(earlier, reader) <= 0
-        isFirst = false
-        val before = earlier
-        earlier = reader
-        reader = before
-      }
-      hash
+    def see(): Unit = if (isSoFar) {
+      isSoFar = isFirst || order.get.compare(last, reader) <= 0
+      isFirst = false
+      last.hold(reader)
     }
   }
 
-  /** Reads them all, and leaves those that are alive in their sequence.
-    * @return the handles of dead rows
-    */
-  def readAll(): Array[Long] = {
+  /** Reads them all, and leaves them as they are. */
+  def readAll(): Unit = {
     hashes = new Array[Int](rows.count)
     val inOrder = new InOrder
+    val dead = mutable.ArrayBuilder.make[Int]
     var number = 0
-    // Invariant: of the rows before `number` the first `alive` are alive and have hashes, the others are dead.
+    // Invariant: of the rows before `number` those that are alive have their hashes, in sequence, and the others are noted.
     while (number < rows.count) {
-      if (isAlive(number)) {
-        hashes(alive) = inOrder.next()
-        if (number != alive) rows.swap(number, alive)
+      if (readAlive(number)) {
+        inOrder.see()
+        hashes(alive) = keys.hash(reader)
         alive += 1
-      }
+      } else dead += number
       number += 1
     }
-    comesByKey = inOrder.isSoFar
-    Array.tabulate(rows.count - alive)(n => rows.handle(alive + n))
+    deadNumbers = dead.result()
+    cameByKey = inOrder.isSoFar
   }
 
-  /** Is the key of a row before that of a row of this side or the other? */
-  private def isBelow(number: Int, other: RowsToDeal, otherNumber: Int): Boolean =
-    isAlive(number) && other.isAlive(otherNumber, other.earlier) &&
-      order.get.compare(reader, other.earlier) < 0
+  /** After all are read: those that are alive get the first numbers, in their sequence, and the others none.
+    * @return the handles of dead rows
+    */
+  def takeOutDead(): Array[Long] = {
+    val handles = deadNumbers.map(rows.handle)
+    var dead = 0
+    var number = deadNumbers.headOption.getOrElse(rows.count)
+    // Invariant: of the rows before `number` `dead` are dead, and the others have the first numbers.
+    while (number < rows.count) {
+      if (dead < deadNumbers.length && deadNumbers(dead) == number) dead += 1
+      else rows.renumber(number, number - dead)
+      number += 1
+    }
+    handles
+  }
+
+  /** Does the key of a row stand before that of a row of the built side? */
+  private def isBelow(number: Int, built: RowsToDeal, cut: Int): Boolean = {
+    built.cutBefore(cut)
+    read(number)
+    order.get.compare(reader, built.cutKey) < 0
+  }
+
+  private def cutBefore(number: Int): Unit = if (number != cutAt) {
+    read(number)
+    cutKey.hold(reader)
+    cutAt = number
+  }
 }
 
 private[spark] object RowsToDeal {
@@ -117,16 +145,16 @@ private[spark] object RowsToDeal {
   /** What a row takes of the heap until all are dealt: its hash beside what it takes then. */
   val BytesPerRow: Int = 4 + DealtRows.BytesPerRow
 
-  /** About so many rows a side are looked at. */
-  private val MostSampled = 8192
+  /** About how many of so many rows a side are looked at: each is far from the next in memory, and one of 64 will do. */
+  private def sampled(rows: Int): Int = math.min(8192, math.max(1024, rows / 64))
 
   /** What some of their rows say of two sides.
     * @param pairs
     *   how many pairs of rows of equal keys there are
-    * @param comeByKey
-    *   whether both sides do
+    * @param seemToComeByKey
+    *   whether no row that was looked at says otherwise
     */
-  final case class Guess(pairs: Double, comeByKey: Boolean)
+  final case class Guess(pairs: Double, seemToComeByKey: Boolean)
 
   def guess(sides: BySide[RowsToDeal]): Guess = {
     // The same in each run: a task that runs again does what it did.
@@ -135,20 +163,27 @@ private[spark] object RowsToDeal {
     Guess(SampledPairs.guess(l.hashes, l.alive, r.hashes, r.alive), l.inOrder && r.inOrder)
   }
 
-  /** Of two sides that are read: do both come by key? */
-  def comeByKey(sides: BySide[RowsToDeal]): Boolean = Side.both.forall(sides(_).comesByKey)
+  /** Of two sides all of which is read: did both come by key? */
+  def cameByKey(sides: BySide[RowsToDeal]): Boolean = Side.both.forall(sides(_).cameByKey)
 
-  /** Two sides that are read, in buckets. */
-  def dealt(sides: BySide[RowsToDeal]): BySide[DealtRows] = {
+  /** Two sides without their dead rows, in buckets.
+    * @param asTheyLie
+    *   because both have come by key
+    */
+  final case class Dealt(rows: BySide[DealtRows], asTheyLie: Boolean)
+
+  def dealt(sides: BySide[RowsToDeal], built: Side): Dealt = {
     val counts = sides.map(_.count)
-    if (comeByKey(sides)) {
-      val longer = sides(KeyStretches.longerOf(counts))
-      val begins = KeyStretches.begins(counts)(sides(_).isBelow(_, longer, _))
-      BySide.make(side => DealtRows.asTheyCome(sides(side), begins(side)))
-    } else {
-      val bits = DealtRows.bitsFor(counts.left.toLong + counts.right)
-      sides.map(DealtRows.of(_, bits))
-    }
+    val asTheyLie = cameByKey(sides)
+    val rows =
+      if (asTheyLie) {
+        val begins = KeyStretches.begins(counts, built)(sides(_).isBelow(_, sides(built), _))
+        BySide.make(side => DealtRows.asTheyCome(sides(side), begins(side)))
+      } else {
+        val bits = DealtRows.bitsFor(counts.left.toLong + counts.right)
+        sides.map(DealtRows.of(_, bits))
+      }
+    Dealt(rows, asTheyLie)
   }
 
   /** @param hashes
@@ -156,7 +191,7 @@ private[spark] object RowsToDeal {
     * @param alive
     *   how many rows of the side are not dead, guessed
     * @param inOrder
-    *   whether no key lies before that of a row that was sampled earlier
+    *   whether no key stands before that of a row that was sampled earlier
     */
   final private case class Sample(hashes: Array[Int], alive: Long, inOrder: Boolean)
 }
