@@ -110,14 +110,14 @@ private object RowsToDealLaws {
     val built = if (sources.left.count > sources.right.count) Side.Left else Side.Right
     val dealt = RowsToDeal.dealt(sources, built)
     def places(rows: DealtRows) = (0 until rows.count).map(rows.rank(_).toInt)
-    for (side <- Side.both; rows = dealt.rows(side); place <- 0 until rows.count)
+    for (side <- Side.both; rows = dealt(side); place <- 0 until rows.count)
       require(numbers(side)(rows.handle(place)) == rows.rank(place), "handle and rank part")
     sources.map(_.rows.clear())
     Seen(
       guess.seemToComeByKey,
-      dealt.asTheyLie,
-      dealt.rows.map(rows => (0 until rows.buckets).map(rows.begin) :+ rows.count),
-      dealt.rows.map(places),
+      RowsToDeal.cameByKey(sources),
+      dealt.map(rows => (0 until rows.buckets).map(rows.begin) :+ rows.count),
+      dealt.map(places),
       dead
     )
   }

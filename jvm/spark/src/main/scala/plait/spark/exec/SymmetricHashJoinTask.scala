@@ -199,12 +199,13 @@ final class SymmetricHashJoinTask(
     // The longer: what probes is read in any case, and has its reach computed.
     val built = if (sources.left.count > sources.right.count) Side.Left else Side.Right
     val dealt = noteTime(RowsToDeal.dealt(sources, built))
-    run.index.add(dealt.rows(built).largest.toLong * RadixJoin.BytesPerRow)
+    run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
     val rows = sources.map(_.rows)
     for (side <- Side.both) rows(side).forgetNumbers()
     val touch =
-      if (dealt.asTheyLie) RadixJoin.Touch.Needless else new RadixJoinPairs.Fetch(rows)
-    val core = new RadixJoin(dealt.rows, built, roles, rankless(built), touch)
+      if (RowsToDeal.cameByKey(sources)) RadixJoin.Touch.Needless
+      else new RadixJoinPairs.Fetch(rows)
+    val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
     val (builtPlan, probingPlan) = (sides(built), sides(built.other))
     val pairs = new RadixJoinPairs(
       core,

@@ -166,24 +166,16 @@ private[spark] object RowsToDeal {
   /** Of two sides all of which is read: did both come by key? */
   def cameByKey(sides: BySide[RowsToDeal]): Boolean = Side.both.forall(sides(_).cameByKey)
 
-  /** Two sides without their dead rows, in buckets.
-    * @param asTheyLie
-    *   because both have come by key
-    */
-  final case class Dealt(rows: BySide[DealtRows], asTheyLie: Boolean)
-
-  def dealt(sides: BySide[RowsToDeal], built: Side): Dealt = {
+  /** Two sides without their dead rows, in buckets. */
+  def dealt(sides: BySide[RowsToDeal], built: Side): BySide[DealtRows] = {
     val counts = sides.map(_.count)
-    val asTheyLie = cameByKey(sides)
-    val rows =
-      if (asTheyLie) {
-        val begins = KeyStretches.begins(counts, built)(sides(_).isBelow(_, sides(built), _))
-        BySide.make(side => DealtRows.asTheyCome(sides(side), begins(side)))
-      } else {
-        val bits = DealtRows.bitsFor(counts.left.toLong + counts.right)
-        sides.map(DealtRows.of(_, bits))
-      }
-    Dealt(rows, asTheyLie)
+    if (cameByKey(sides)) {
+      val begins = KeyStretches.begins(counts, built)(sides(_).isBelow(_, sides(built), _))
+      BySide.make(side => DealtRows.asTheyCome(sides(side), begins(side)))
+    } else {
+      val bits = DealtRows.bitsFor(counts.left.toLong + counts.right)
+      sides.map(DealtRows.of(_, bits))
+    }
   }
 
   /** @param hashes
