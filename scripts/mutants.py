@@ -57,7 +57,7 @@ class Judge:
 
 
 JUDGES = {
-    "core": Judge("core", tuple(f"{package}/*.scala" for package in PACKAGES), limit=180),
+    "core": Judge("core", tuple(f"{package}/*.scala" for package in PACKAGES), limit=420),
     "spark": Judge(
         "spark",
         tuple(f"spark/{name}.scala" for name in ("NamedConditions", "OperationLaws", "*Laws")),

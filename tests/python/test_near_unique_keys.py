@@ -121,11 +121,12 @@ def test_rows_that_come_by_key_go_by_bucket_though_forty_share_one(
         assert in_buckets(spark, ALL["full"].replace(ON, on)) > 1.9 * ROWS
 
 
+@pytest.mark.parametrize("fewer", ["right_rows", "left_rows"])
 @pytest.mark.parametrize("join_type", ALL)
 def test_rows_that_come_by_key_go_by_bucket_in_every_type(
-    spark: SparkSession, join_type: str
+    spark: SparkSession, join_type: str, fewer: str
 ) -> None:
-    make_tables(spark, keys=500, right_rows=ROWS - 3000)
+    make_tables(spark, keys=500, **{fewer: ROWS - 3000})
     sort_sides(spark, ["k"], ["k"], "k")
     assert in_buckets(spark, ALL[join_type]) > 1.7 * ROWS
 
@@ -168,6 +169,15 @@ def test_a_time_that_is_null_and_may_match_is_found_by_bucket(spark: SparkSessio
     query = ALL["full"].replace(ON, "l.k = r.k AND (r.t BETWEEN l.t - 9 AND l.t OR r.t IS NULL)")
     with settings(spark, {"spark.plait.join.radix": "always"}):
         assert in_buckets(spark, query) > 1.9 * ROWS
+
+
+def test_a_time_that_is_null_and_may_match_is_found_where_rows_come_by_key(
+    spark: SparkSession,
+) -> None:
+    make_tables(spark, keys=500)
+    sort_sides(spark, ["k"], ["k"], "k")
+    query = ALL["full"].replace(ON, "l.k = r.k AND (r.t BETWEEN l.t - 9 AND l.t OR r.t IS NULL)")
+    assert in_buckets(spark, query) > 1.9 * ROWS
 
 
 def test_keys_with_many_rows_are_sorted_by_order(spark: SparkSession) -> None:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
-/** Rows that stand still, in buckets, by the first bits of the hash of their keys or by stretches of keys: a bucket is a
-  * stretch of places, each with a hash, a rank and the handle of a row.
+/** Rows that stand still, dealt to buckets by the first bits of the hash of their keys: a bucket is a stretch of
+  * places, each with a hash, a rank and the handle of a row.
   *
   * {{{
   * hashes 1100.. 0100.. 1101.., 1 bit        bucket 0   row 1
@@ -10,8 +10,6 @@ package plait.join
   * }}}
   *
   * Rows of one key lie in one bucket, and those of a bucket in the sequence in which they were given.
-  *
-  * Rows that come in the sequence of their keys are not dealt but stay where they are ([[KeyStretches]]).
   *
   * What it does not promise: that buckets are even. A key with many rows makes one that is large.
   *
@@ -78,22 +76,6 @@ object DealtRows {
       hashes(place) = hash
       ranks(place) = rows.rank(row)
       handles(place) = rows.handle(row)
-      row += 1
-    }
-    new DealtRows(begins, hashes, ranks, handles)
-  }
-
-  /** Of rows whose buckets are stretches of the sequence in which they come. */
-  def asTheyCome(rows: Source, begins: Array[Int]): DealtRows = {
-    val hashes = new Array[Int](rows.count)
-    val ranks = new Array[Long](rows.count)
-    val handles = new Array[Long](rows.count)
-    var row = 0
-    // Invariant: the rows before `row` have their places, which are their numbers.
-    while (row < rows.count) {
-      hashes(row) = rows.hash(row)
-      ranks(row) = rows.rank(row)
-      handles(row) = rows.handle(row)
       row += 1
     }
     new DealtRows(begins, hashes, ranks, handles)

@@ -21,14 +21,15 @@ import plait.{BySide, Side}
 /** What one task of a join does: builds readers, buffers and core, and counts when it ends.
   *
   * {{{
-  * both sides would be sorted here, all rows in memory, few of them to a key       by bucket: RadixJoin
-  * the same, and both sides come by key, with more of them to a key                by bucket, as they lie
-  * else                                                                            by rank: JoinCore
+  * both sides would be sorted here, and all rows lie in memory:
+  *   both came by key, and few rows share one          by bucket, as they lie: MergeJoin
+  *   fewer rows share one                              by bucket, by hash: RadixJoin
+  * else                                                by rank: JoinCore
   * }}}
   *
-  * How many rows a key has is guessed from a sample, once both sides are read. Where a reach is solved for each row, that
-  * takes longer than to compare the row with some tens of others: by bucket it is not solved, and a row is compared with
-  * all of its key.
+  * How many rows a key has is seen of those that came by key, and of others guessed from a sample, once both sides are read.
+  * Where a reach is solved for each row, that takes longer than to compare the row with some tens of others: by bucket it is
+  * not solved, and a row is compared with all of its key.
   *
   * @param radix
   *   whether joins are made bucket by bucket
@@ -56,22 +57,29 @@ final class SymmetricHashJoinTask(
       sorts,
       run
     )
-    if (!mayBeRadix) byRank
+    if (!mayGoByBucket) byRank
     else
       new LaterPairs(() => {
-        sorts.left.get.fill(inputs.left)
+        sorts.left.get.fill(inputs.left, Some(watch(Side.Left)))
         // Then the right side may not have to be read.
         if (sorts.left.get.isEmpty && (roles.right.leaves eq Leaving.Silently)) byRank
         else {
-          sorts.right.get.fill(inputs.right)
+          // One side alone does not help.
+          sorts.right.get.fill(inputs.right, sorts.left.get.inRuns.map(_ => watch(Side.Right)))
           byBucket(sorts.map(_.get), run).getOrElse(byRank)
         }
       })
   }
 
-  private def mayBeRadix: Boolean =
+  private def mayGoByBucket: Boolean =
     radix != RadixJoinChoice.Never && trace.isEmpty && sides.left.keys.nonEmpty &&
       Side.both.forall(sides(_).isSortedHere)
+
+  /** Whether to see if a side comes by key: not in a join that is likely to have too few rows to use it. */
+  private def watch(side: Side): KeyRuns.Watch = KeyRuns.Watch(
+    keyForm(side),
+    after = if (radix == RadixJoinChoice.Always) 0 else SymmetricHashJoinTask.FirstRows
+  )
 
   private def release(run: SymmetricHashJoinTask.Run, sorts: BySide[Option[RankSort]]): Unit = {
     for (side <- Side.both) sorts(side).foreach(_.release())
@@ -114,27 +122,66 @@ final class SymmetricHashJoinTask(
     for {
       left <- sorts.left.inMemory
       right <- sorts.right.inMemory
-      dealt = BySide(left, right).map(_.count.toLong)
-      rows = dealt.left + dealt.right
+      inMemory = BySide(left, right)
+      rows = left.count.toLong + right.count
       if radix == RadixJoinChoice.Always || isSolved || rows >= SymmetricHashJoinTask.EnoughRows
-      sources = toDeal(BySide(left, right))
-      guess = RowsToDeal.guess(sources)
-      if hasFewPairs(guess, rows) || mayHaveFewWhereTheyLie(guess, rows)
-      if hasRoom(sorts, rows * RowsToDeal.BytesPerRow, run)
-      if readAll(sources, sorts, run) {
-        hasFewPairs(guess, rows) || RowsToDeal.cameByKey(sources)
+      pairs <- fewInRuns(sorts, rows) match {
+        case Some(runs) => asTheyLie(inMemory, runs, sorts, run)
+        case None => byHash(inMemory, sorts, run)
       }
-    } yield joinByBucket(sources, sorts, run)
+    } yield pairs
+
+  /** Of sides that came by key, if few rows share one. */
+  private def fewInRuns(sorts: BySide[RankSort], rows: Long): Option[BySide[KeyRuns]] = for {
+    left <- sorts.left.inRuns
+    right <- sorts.right.inRuns
+    few = fewPairs(SymmetricHashJoinTask.FewWhereTheyLie) * rows
+    if radix == RadixJoinChoice.Always || KeyRuns.pairsAtMost(left, right) <= few
+  } yield BySide(left, right)
+
+  private def asTheyLie(
+      rows: BySide[RankedRows],
+      runs: BySide[KeyRuns],
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  ): Option[JoinedPairs] = {
+    val built = builtOf(runs.map(_.count))
+    val dead = Side.both.map(side => (rows(side).count - runs(side).count).toLong).sum
+    val bytes =
+      runs(built).longest.toLong * MergeJoin.BytesPerRow + dead * RowsInRuns.BytesPerDeadRow
+    Option.when(hasRoom(sorts, bytes, run)) {
+      run.index.add(bytes)
+      joinAsTheyLie(rows, runs, built, sorts, run)
+    }
+  }
+
+  private def byHash(
+      rows: BySide[RankedRows],
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  ): Option[JoinedPairs] = {
+    val sources = toDeal(rows)
+    val count = rows.left.count.toLong + rows.right.count
+    val few = fewPairs(SymmetricHashJoinTask.FewPairs)
+    val isWorthIt =
+      radix == RadixJoinChoice.Always || RowsToDeal.pairs(sources) <= few * count
+    Option.when(isWorthIt && hasRoom(sorts, count * RowsToDeal.BytesPerRow, run))(
+      joinByHash(sources, sorts, run)
+    )
+  }
+
+  /** @param few
+    *   if a reach is a formula
+    */
+  private def fewPairs(few: Double): Double =
+    if (isSolved) SymmetricHashJoinTask.FewToSolve else few
+
+  /** The longer: what probes is read in any case, and has its reach computed. */
+  private def builtOf(counts: BySide[Int]): Side =
+    if (counts.left > counts.right) Side.Left else Side.Right
 
   private def isSolved: Boolean =
     Side.both.exists(sides(_).ranks.exists(_.exists(_.isInstanceOf[SolvedReachValue])))
-
-  private def hasFewPairs(guess: RowsToDeal.Guess, rows: Long): Boolean =
-    radix == RadixJoinChoice.Always || guess.pairs <= rows *
-      (if (isSolved) SymmetricHashJoinTask.FewToSolve else SymmetricHashJoinTask.FewPairs)
-
-  private def mayHaveFewWhereTheyLie(guess: RowsToDeal.Guess, rows: Long): Boolean =
-    guess.seemToComeByKey && guess.pairs <= SymmetricHashJoinTask.FewWhereTheyLie * rows
 
   /** Rank and reach of the rows that probe. */
   private def probing(plan: SidePlan): Seq[Expression] =
@@ -158,62 +205,82 @@ final class SymmetricHashJoinTask(
 
   private def toDeal(rows: BySide[RankedRows]): BySide[RowsToDeal] = {
     val table = HashKeyTable.of(keyForm(Side.Left))
-    val order = KeyOrder.of(keyForm(Side.Left))
     BySide.make { side =>
       val plan = sides(side)
       val reader = SideReader.create(keyForm(side), Seq.fill(3)(plan.ranks.head), plan.output)
-      new RowsToDeal(rows(side), reader, table, order, plan.output.size)
+      new RowsToDeal(rows(side), reader, table, plan.output.size)
     }
   }
 
-  /** Reads all rows, which tells whether to go on; if not they go by rank, and may go to disk. */
-  private def readAll(
-      sources: BySide[RowsToDeal],
-      sorts: BySide[RankSort],
-      run: SymmetricHashJoinTask.Run
-  )(isWorthIt: => Boolean): Boolean = {
-    val bytes = Side.both.map(sources(_).rows.count * RowsToDeal.BytesPerRow.toLong).sum
-    run.index.add(bytes)
-    noteTime(Side.both.foreach(sources(_).readAll()))
-    if (!isWorthIt) {
-      run.index.add(-bytes)
-      Side.both.foreach(sorts(_).letGo())
-    }
-    isWorthIt
-  }
-
-  private def noteTime[A](body: => A): A = {
-    val start = System.nanoTime()
-    val result = body
-    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
-    result
-  }
-
-  private def joinByBucket(
+  private def joinByHash(
       sources: BySide[RowsToDeal],
       sorts: BySide[RankSort],
       run: SymmetricHashJoinTask.Run
   ): JoinedPairs = {
-    val in = sources.map(_.rows.count.toLong)
-    val dead = sources.map(_.takeOutDead())
-    // The longer: what probes is read in any case, and has its reach computed.
-    val built = if (sources.left.count > sources.right.count) Side.Left else Side.Right
-    val dealt = noteTime(RowsToDeal.dealt(sources, built))
-    run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
+    val start = System.nanoTime()
     val rows = sources.map(_.rows)
+    run.index.add((rows.left.count.toLong + rows.right.count) * RowsToDeal.BytesPerRow)
+    val dead = sources.map(_.readAll())
+    val counts = sources.map(_.count)
+    val bits = DealtRows.bitsFor(counts.left.toLong + counts.right)
+    val dealt = sources.map(DealtRows.of(_, bits))
+    val built = builtOf(counts)
+    run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
     for (side <- Side.both) rows(side).forgetNumbers()
-    val touch =
-      if (RowsToDeal.cameByKey(sources)) RadixJoin.Touch.Needless
-      else new RadixJoinPairs.Fetch(rows)
-    val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
-    val (builtPlan, probingPlan) = (sides(built), sides(built.other))
-    val pairs = new RadixJoinPairs(
+    metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
+    val core =
+      new RadixJoin(dealt, built, roles, rankless(built), new BucketJoinPairs.Fetch(rows))
+    joinByBucket(core, rows, dead, Some(keysOf(built)), sorts, run)
+  }
+
+  private def joinAsTheyLie(
+      rows: BySide[RankedRows],
+      runs: BySide[KeyRuns],
+      built: Side,
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  ): JoinedPairs = {
+    val inRuns = BySide.make { side =>
+      new RowsInRuns(rows(side), runs(side), keysOf(side).reader, sides(side).output.size)
+    }
+    val (ofBuilt, ofProbing) = (inRuns(built), inRuns(built.other))
+    val order = runs.left.order
+    val core = new MergeJoin(
+      inRuns,
+      built,
+      roles,
+      rankless(built),
+      (own, other) => order.compare(ofBuilt.key(own), ofProbing.key(other))
+    )
+    val compared = Option.when(!order.tellsApart)(keysOf(built))
+    joinByBucket(core, rows, inRuns.map(_.dead), compared, sorts, run)
+  }
+  private def keysOf(side: Side) = BucketJoinPairs.Keys(
+    keyForm(side),
+    SideReader.create(keyForm(side), Seq.fill(3)(Literal(0L)), sides(side).output)
+  )
+
+  private def joinByBucket(
+      core: BucketJoin,
+      rows: BySide[RankedRows],
+      dead: BySide[Array[Long]],
+      keys: Option[BucketJoinPairs.Keys],
+      sorts: BySide[RankSort],
+      run: SymmetricHashJoinTask.Run
+  ): JoinedPairs = {
+    val in = rows.map(_.count.toLong)
+    val probes = core.built.other
+    val reader = SideReader.create(
+      keys.fold(KeyForm.of(Nil))(_ => keyForm(probes)),
+      probing(sides(probes)),
+      sides(probes).output
+    )
+    val pairs = new BucketJoinPairs(
       core,
       rows,
       dead,
-      keyForm(built),
-      SideReader.create(keyForm(built.other), probing(probingPlan), probingPlan.output),
-      SideReader.create(keyForm(built), Seq.fill(3)(Literal(0L)), builtPlan.output),
+      reader,
+      keys,
       roles,
       sides.map(_.output.size),
       accepts(run.context),
@@ -221,7 +288,7 @@ final class SymmetricHashJoinTask(
       () => run.ending.run()
     )
     run.ending.is { () =>
-      count(in, dead, built, pairs)
+      count(in, dead, core.built, pairs)
       release(run, sorts.map(Some(_)))
     }
     pairs
@@ -247,12 +314,12 @@ final class SymmetricHashJoinTask(
     JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
   }
 
-  /** All rows that are dealt are held at once. */
+  /** All rows in buckets are held at once. */
   private def count(
       in: BySide[Long],
       dead: BySide[Array[Long]],
       built: Side,
-      pairs: RadixJoinPairs
+      pairs: BucketJoinPairs
   ): Unit = {
     val held = BySide.make(side => in(side) - dead(side).length)
     for (side <- Side.both) {
@@ -272,10 +339,13 @@ object SymmetricHashJoinTask {
   /** Of fewer rows the one way is as quick as the other, and a join by rank holds fewer. */
   private val EnoughRows = 1 << 15
 
+  /** So many rows of a side have come before their keys are looked at. */
+  private val FirstRows = 1024
+
   /** So many pairs of equal keys to a row are compared in the time that sorting takes. */
   private val FewPairs = 8.0
 
-  /** And where both sides come by key: no row is moved, and those of a key lie side by side. */
+  /** And where both sides came by key: no row is moved, and those of a key lie side by side. */
   private val FewWhereTheyLie = 128.0
 
   /** And in the time in which the reach of the simplest condition is solved. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.sql.catalyst.expressions.RowOrdering
+import org.apache.spark.sql.catalyst.expressions.{BaseOrdering, RowOrdering}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The sequence in which Spark sorts rows by a key: ascending, by the first column, then by the next.
@@ -10,7 +10,7 @@ import org.apache.spark.unsafe.types.UTF8String
   * Whole     3 before 5            Text     'a' before 'ab'            Columns     (1, 'z') before (2, 'a')
   * }}}
   *
-  * Keys of the same bytes stand at the same place, and both sides of a join have the same order.
+  * Keys that are the same stand at one place, and both sides of a join have the same order.
   *
   * What it does not promise: that integers which share a long come in it wherever they were sorted; negative ones may not.
   */
@@ -18,6 +18,11 @@ trait KeyOrder {
 
   /** Less than 0 if the key comes before the other, 0 if it stands at the same place. */
   def compare(key: RowKey, other: RowKey): Int
+
+  /** Is it known that keys at one place are the same? Where it is not, they are compared: Spark's order of columns and our
+    * equality of their bytes are two things, though keys that tell one from the other should not come here.
+    */
+  def tellsApart: Boolean
 }
 
 object KeyOrder {
@@ -29,17 +34,23 @@ object KeyOrder {
     case KeyForm.Columns(columns) =>
       val types = columns.map(_.dataType)
       Option.when(types.nonEmpty && RowOrdering.isOrderable(columns)) {
-        val ordering = RowOrdering.createNaturalAscendingOrdering(types)
-        (key, other) => ordering.compare(key.key, other.key)
+        new ByColumns(RowOrdering.createNaturalAscendingOrdering(types))
       }
   }
 
+  final private class ByColumns(ordering: BaseOrdering) extends KeyOrder {
+    override def tellsApart: Boolean = false
+    override def compare(key: RowKey, other: RowKey): Int = ordering.compare(key.key, other.key)
+  }
+
   private object Whole extends KeyOrder {
+    override def tellsApart: Boolean = true
     override def compare(key: RowKey, other: RowKey): Int =
       java.lang.Long.compare(key.keyValue, other.keyValue)
   }
 
   private object Text extends KeyOrder {
+    override def tellsApart: Boolean = true
     override def compare(key: RowKey, other: RowKey): Int = textOf(key).compareTo(textOf(other))
 
     private def textOf(key: RowKey) =

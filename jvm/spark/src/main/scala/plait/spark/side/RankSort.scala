@@ -34,7 +34,11 @@ import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
   *      read 32 files whose rows were written once become one, and so 32 of twice, and so on: of n spills there are
   *      at most 32 for each power of 32 up to n, and a row is written as often.
   */
-final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[String, SQLMetric]) {
+final class RankSort(
+    rank: Expression,
+    output: Seq[Attribute],
+    metrics: Map[String, SQLMetric]
+) {
   private val context = TaskContext.get()
   private val held = new RankedRows(TaskMemory.of(context))
   private val files = mutable.ArrayBuffer.empty[RankedFile]
@@ -50,19 +54,29 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
 
   // Was the input read?
   private var isFilled = false
+  // While the rows that have come are seen to come by key and lie in memory.
+  private var runs: Option[KeyRuns] = None
 
-  /** Reads all of the input, before it is asked for in its order or taken as it lies. */
-  def fill(rows: Iterator[InternalRow]): Unit = if (!isFilled) {
-    isFilled = true
-    letGo()
-    insert(rows)
-  }
+  /** Reads all of the input, before it is asked for in its order or taken as it lies.
+    *
+    * @param watch
+    *   whether to see if it comes by key
+    */
+  def fill(rows: Iterator[InternalRow], watch: Option[KeyRuns.Watch] = None): Unit =
+    if (!isFilled) {
+      isFilled = true
+      letGo()
+      insert(rows, watch)
+    }
 
   /** Was the input read, and nothing in it? */
   def isEmpty: Boolean = isFilled && files.isEmpty && held.count == 0
 
   /** The rows that were read, if all of them lie in memory. */
   def inMemory: Option[RankedRows] = Option.when(isFilled && files.isEmpty)(held)
+
+  /** The same, if they were seen to come by key. */
+  def inRuns: Option[KeyRuns] = runs.filter(_ => inMemory.isDefined)
 
   /** The rows are taken as they lie, and stay in memory up to [[release]] or [[letGo]]. */
   def keep(): Unit = {
@@ -141,17 +155,41 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
     new StretchMerge(inMemory ++ inFiles)
   }
 
-  private def insert(rows: Iterator[InternalRow]): Unit = {
-    val reader = SideReader.create(Nil, Seq.fill(3)(rank), output)
+  private def insert(rows: Iterator[InternalRow], watch: Option[KeyRuns.Watch]): Unit = {
+    val ofRank = SideReader.create(Nil, Seq.fill(3)(rank), output)
     val most = math.min(RankedFile.mostInMemory, RankedRows.MostRows)
+    var reader = ofRank
+    var watchAt = watch.fold(RankSort.Never)(_.after)
+    // Invariant: the rows before are held or in files, and `runs` has seen them if the reader is its own.
     while (rows.hasNext) {
-      reader.read(rows.next())
+      if (held.count == watchAt) {
+        watchAt = RankSort.Never
+        if (files.length == 0) runs = runsSoFar(watch.get.key)
+        reader = runs.fold(ofRank)(_.reader)
+      }
+      val read = reader
+      read.read(rows.next())
       failIfLost()
-      if (inFiles.size > leftByMerge) mergeFiles()
+      // `length` and not `size`: that is one method for all of Scala's collections, and is not inlined.
+      if (inFiles.length > leftByMerge) mergeFiles()
       if (held.count >= most) toFile(held.sorted(), None): Unit
-      held.insert(reader.row, if (reader.hasRank) reader.rank else Long.MinValue)
+      if ((read ne ofRank) && !(files.length == 0 && runs.get.see())) {
+        runs = None
+        reader = ofRank
+      }
+      held.insert(read.row, if (read.hasRank) read.rank else Long.MinValue)
     }
   }
+
+  /** Of the rows that have come; None if they do not come by key. */
+  private def runsSoFar(key: KeyForm): Option[KeyRuns] =
+    KeyRuns.of(key, rank, output).filter { runs =>
+      (0 until held.count).forall { number =>
+        held.point(held.handle(number), row)
+        runs.reader.read(row, held.rankOf(number))
+        runs.see()
+      }
+    }
 
   private def failIfLost(): Unit = if (lost.isDefined)
     throw new IllegalStateException("Rows of a join could not be written to a file", lost.get)
@@ -238,6 +276,7 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
   def release(): Unit = {
     if (mostUsed > 0) TaskMemory.notePeak(context, mostUsed)
     mostUsed = 0
+    runs = None
     held.clear()
     files.foreach(_.delete())
     files.clear()
@@ -246,5 +285,6 @@ final class RankSort(rank: Expression, output: Seq[Attribute], metrics: Map[Stri
 }
 
 object RankSort {
+  private val Never = -1
   private val MostAlike = 32
 }

@@ -2,6 +2,7 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -32,21 +33,31 @@ abstract class RowKey {
     )
 }
 
-/** A key that outlives the reading of the next row. A text that lies in the key's own row is copied with it; of any other
-  * the bytes have to stay where they are.
-  */
+/** A key that outlives the reading of the next row: what it is made of is copied. */
 final class HeldKey extends RowKey {
+  private var text = new Array[Byte](64)
+
   def hold(other: RowKey): Unit = {
     keyValue = other.keyValue
-    textBase = other.textBase
-    textOffset = other.textOffset
-    textBytes = other.textBytes
     if (other.key != null) {
       if (key == null) key = other.key.copy() else key.copyFrom(other.key)
-      if (textBase eq other.key.getBaseObject) {
-        textBase = key.getBaseObject
-        textOffset += key.getBaseOffset - other.key.getBaseOffset
-      }
+    }
+    holdText(other)
+  }
+
+  private def holdText(other: RowKey): Unit = {
+    textBytes = other.textBytes
+    if (textBytes > text.length) text = new Array[Byte](textBytes)
+    if (textBytes > 0) {
+      textBase = text
+      textOffset = Platform.BYTE_ARRAY_OFFSET.toLong
+      Platform.copyMemory(
+        other.textBase,
+        other.textOffset,
+        text,
+        textOffset,
+        textBytes.toLong
+      )
     }
   }
 }

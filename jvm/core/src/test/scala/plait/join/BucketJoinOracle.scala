@@ -9,7 +9,7 @@ import munit.FunSuite
 import plait.join.Harness._
 import plait.{BySide, Cases, Side}
 
-class RadixJoinOracle extends FunSuite {
+class BucketJoinOracle extends FunSuite {
   private val joins = Cases.of(50000, soak = 5000000)
 
   /** Rows as their numbers; keys have hashes that meet, in few bits as in all. */
@@ -18,48 +18,79 @@ class RadixJoinOracle extends FunSuite {
     override def hash(row: Int): Int = hashOf(rows(row).key)
     override def rank(row: Int): Long = rows(row).rank.getOrElse(Rankless.Rank)
     override def handle(row: Int): Long = row.toLong
+    def sortedBy(place: Int => Int): Table =
+      new Table(rows.sortBy(row => place(row.key)), hashOf)
   }
 
-  /** By their hashes; or, of rows that come by key, as they lie, cut at every so many rows of the built side. */
-  private def byHash(tables: BySide[Table], bits: Int): BySide[DealtRows] =
-    tables.map(DealtRows.of(_, bits))
-
-  private def asTheyCome(tables: BySide[Table], built: Side, every: Int): BySide[DealtRows] = {
-    val begins = beginsOf(tables.map(_.rows.map(_.key)), built, every)
-    BySide.make(side => DealtRows.asTheyCome(tables(side), begins(side)))
-  }
-
-  private def beginsOf(keys: BySide[IndexedSeq[Int]], built: Side, every: Int) =
-    KeyStretches.begins(keys.map(_.size), built, every) { (side, row, cut) =>
-      keys(side)(row) < keys(built)(cut)
+  /** Rows whose keys come in sequence; some that are not the same stand at one place in it. */
+  private class Runs(table: Table, place: Int => Int) extends MergeJoin.Rows {
+    val places: IndexedSeq[Int] = table.rows.map(row => place(row.key))
+    require(places == places.sorted)
+    override def count: Int = table.count
+    override def nextKey(row: Int): Int = {
+      val next = places.indexWhere(_ > places(row), row)
+      if (next < 0) count else next
     }
+    override def rank(row: Int): Long = table.rank(row)
+    override def handle(row: Int): Long = row.toLong
+  }
 
-  /** What comes out of a join that is driven as a task drives it. */
-  private def outputs(
+  private type Driven = (BySide[Table], BucketJoin, Long => Boolean)
+
+  /** By their hashes. It tells of a built row whether it was fetched before it was used. */
+  private def byHash(
       tables: BySide[Table],
-      dealt: BySide[DealtRows],
+      bits: Int,
       built: Side,
       roles: BySide[Role],
       rankless: Rankless
-  ): Seq[Out] = {
+  ): Driven = {
     var fetched = Set.empty[(Side, Long)]
     val core = new RadixJoin(
-      dealt,
+      tables.map(DealtRows.of(_, bits)),
       built,
       roles,
       rankless,
       (side, of, from, until) =>
         fetched ++= (from until until).map(place => (side, of.handle(place)))
     )
+    (tables, core, handle => fetched((built, handle)))
+  }
+
+  /** In the sequence of their keys. */
+  private def byKey(
+      tables: BySide[Table],
+      place: Int => Int,
+      built: Side,
+      roles: BySide[Role],
+      rankless: Rankless
+  ): Driven = {
+    val sorted = tables.map(_.sortedBy(place))
+    val runs = sorted.map(new Runs(_, place))
+    val core = new MergeJoin(
+      runs,
+      built,
+      roles,
+      rankless,
+      (own, other) => runs(built).places(own).compare(runs(built.other).places(other))
+    )
+    (sorted, core, _ => true)
+  }
+
+  /** What comes out of a join that is driven as a task drives it. */
+  private def outputs(driven: Driven, roles: BySide[Role]): Seq[Out] = {
+    val (tables, core, isFetched) = driven
+    val built = core.built
     val out = Seq.newBuilder[Out]
     def row(side: Side, handle: Long): Row = tables(side).rows(handle.toInt)
     def probe(): Unit = {
       val own = row(built.other, core.probing)
+      assertEquals(core.probingRank, tables(built.other).rank(core.probing.toInt))
       if (core.hasCandidates) own.reach.foreach { case (low, high) =>
         core.look(low, high)
         while (core.nextCandidate()) {
           val partner = row(built, core.candidate)
-          assert(fetched((built, core.candidate)), "a row was not fetched")
+          assert(isFetched(core.candidate), "a row was not fetched")
           if (partner.key == own.key) {
             core.accept()
             val (l, r) = if (built == Side.Left) (partner, own) else (own, partner)
@@ -70,8 +101,8 @@ class RadixJoinOracle extends FunSuite {
       }
       if (core.leavesAtOnce) out += Alone(built.other, own.id)
     }
-    Iterator.continually(core.step()).takeWhile(_ != RadixJoin.Over).foreach { step =>
-      if (step == RadixJoin.Probes) probe()
+    Iterator.continually(core.step()).takeWhile(_ != BucketJoin.Over).foreach { step =>
+      if (step == BucketJoin.Probes) probe()
       else out += Alone(built, row(built, core.leaver).id)
     }
     out.result()
@@ -114,23 +145,17 @@ class RadixJoinOracle extends FunSuite {
       }
     }
     val expected = sorted(defined[Row](roles, tables.map(_.rows), _.id)(matches))
-    val byKey = tables.map(table => new Table(table.rows.sortBy(_.key), hash))
+    val place: Int => Int = if (random.nextInt(3) == 0) _ / 2 else key => key
     val found = Map(
-      "by hash" -> outputs(tables, byHash(tables, bits), built, roles, rankless),
-      "as they come" -> outputs(
-        byKey,
-        asTheyCome(byKey, built, every = 1 + random.nextInt(8)),
-        built,
-        roles,
-        rankless
-      )
+      "by hash" -> outputs(byHash(tables, bits, built, roles, rankless), roles),
+      "by key" -> outputs(byKey(tables, place, built, roles, rankless), roles)
     )
     for ((how, rows) <- found)
       assertEquals(sorted(rows), expected, s"seed ${Cases.seed}, $roles, built $built, $how")
     expected.size
   }
 
-  test(s"$joins random radix joins of every type give the rows of the nested loop") {
+  test(s"$joins random joins of every type, by hash and by key, give the rows of the nested loop") {
     val random = new Random(Cases.seed)
     val rows = Iterator.fill(joins)(check(random).toLong).sum
     assert(rows > joins * 5L, s"the cases are too poor: $rows rows of $joins joins")
@@ -149,40 +174,44 @@ class RadixJoinOracle extends FunSuite {
     assertEquals((0 until 3).map(dealt.rank), IndexedSeq(6L, 5L, 7L))
   }
 
-  test(
-    "rows that come by key stay where they are, and are cut between keys: 1 1 | 3 | 4 4 4 | 6 7"
-  ) {
-    val keys = BySide(IndexedSeq(1, 1, 3, 4, 4, 4, 6, 7), IndexedSeq(2, 3, 4, 5))
-    val begins = beginsOf(keys, Side.Left, every = 2)
-    assertEquals(begins.map(_.toSeq), BySide(Seq(0, 2, 3, 6, 8), Seq(0, 1, 2, 4, 4)))
-    val rows = keys.left.zipWithIndex.map { case (key, id) => Row(id, key, Some(9L - id), None) }
-    val dealt = DealtRows.asTheyCome(new Table(rows, _ * 5), begins.left)
-    assertEquals((0 until 8).map(dealt.handle), (0L until 8L).toIndexedSeq)
-    assertEquals((0 until 8).map(dealt.rank), (0 until 8).map(9L - _))
-    assertEquals((0 until 8).map(dealt.hash), keys.left.map(_ * 5))
+  /** The steps of a full join by key, built left; alone or with its candidates. */
+  private def steps(left: Seq[Int], right: Seq[Int]): Seq[String] = {
+    def rows(keys: Seq[Int]) =
+      keys.toIndexedSeq.zipWithIndex.map { case (key, id) => Row(id, key, Some(5), Some((0, 9))) }
+    val tables = BySide(new Table(rows(left), identity), new Table(rows(right), identity))
+    val roles = BySide(Role.Preserved, Role.Preserved)
+    val (_, core, _) = byKey(tables, identity, Side.Left, roles, Rankless.Dead)
+    Iterator
+      .continually(core.step())
+      .takeWhile(_ != BucketJoin.Over)
+      .map { step =>
+        if (step == BucketJoin.Leaves) s"left ${core.leaver}"
+        else {
+          core.look(0, 9)
+          val candidates =
+            Iterator.continually(core.nextCandidate()).takeWhile(identity).map(_ => core.candidate)
+          val partners = candidates.map { id => core.accept(); id }.mkString(" ")
+          s"right ${core.probing}: $partners".trim
+        }
+      }
+      .toSeq
   }
 
-  test(
-    "{ cuts } lie between keys, buckets of both sides have the same keys, and all rows lie in one"
-  ) {
-    val random = new Random(Cases.seed)
-    for (_ <- 0 until 2000) {
-      val keys = BySide.make { _ =>
-        IndexedSeq.fill(random.nextInt(40))(random.nextInt(1 + random.nextInt(30))).sorted
-      }
-      val built = if (random.nextBoolean()) Side.Left else Side.Right
-      val every = 1 + random.nextInt(9)
-      val begins = beginsOf(keys, built, every)
-      val buckets = BySide.make { side =>
-        begins(side).toSeq.zip(begins(side).tail).map { case (a, b) => keys(side).slice(a, b) }
-      }
-      for (side <- Side.both) assertEquals(buckets(side).flatten, keys(side).toSeq)
-      assertEquals(buckets.left.size, buckets.right.size)
-      val all = buckets.left.zip(buckets.right).map { case (l, r) => (l ++ r).toSet }
-      assertEquals(all.map(_.size).sum, all.flatten.toSet.size, s"$keys cut at $begins")
-      // What comes to a stretch of the built side beyond its first rows, and those of the next cut, is of one key.
-      for (bucket <- buckets(built)) assert(bucket.drop(every).dropRight(every).distinct.size <= 1)
-    }
+  test("1 1 | 3 | 4 4 | 6 by key with 2 | 3 | 4: a row alone comes out when its key is passed") {
+    assertEquals(
+      steps(Seq(1, 1, 3, 4, 4, 6), Seq(2, 3, 4)),
+      Seq("left 0", "left 1", "right 0:", "right 1: 2", "right 2: 3 4", "left 5")
+    )
+    assertEquals(steps(Nil, Seq(2, 2)), Seq("right 0:", "right 1:"))
+    assertEquals(steps(Seq(2, 2), Nil), Seq("left 0", "left 1"))
+    assertEquals(steps(Nil, Nil), Nil)
+  }
+
+  test("a key of more rows than were made room for is joined whole: 1,000 and 1,000") {
+    val keys = Seq.fill(1000)(7)
+    val found = steps(keys, keys)
+    assertEquals(found.size, 1000)
+    assertEquals(found.map(_.split(' ').length).toSet, Set(1002))
   }
 
   test("a bucket has some 4,096 rows of both sides, and there are at most 4,096 buckets") {

@@ -4,11 +4,11 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
-import plait.join.{DealtRows, Leaving, RadixJoin, Role}
+import plait.join.{BucketJoin, DealtRows, Leaving, RadixJoin, Role}
 import plait.spark.side.{JoinedPairs, KeyForm, RankedRows, SideReader}
 import plait.{BySide, Side}
 
-/** Drives a [[RadixJoin]] over rows in memory: reads the reach of each row that is looked up, compares keys, and
+/** Drives a [[BucketJoin]] over rows in memory: reads the reach of each row that is looked up, compares keys, and
   * evaluates the condition.
   *
   * {{{
@@ -21,21 +21,20 @@ import plait.{BySide, Side}
   * @param dead
   *   rows that can match nothing
   * @param reader
-  *   of a probing row: its key and reach
-  * @param keyOf
-  *   of a built row: its key
+  *   of a probing row: its reach, and its key if that is to be compared
+  * @param keys
+  *   None if candidates are known to have the key of the row that probes
   * @param stopIfKilled
   *   called at each step
   * @param release
   *   gives back what is held, after the last row
   */
-final class RadixJoinPairs(
-    core: RadixJoin,
+final class BucketJoinPairs(
+    core: BucketJoin,
     rows: BySide[RankedRows],
     dead: BySide[Array[Long]],
-    keys: KeyForm,
     reader: SideReader,
-    keyOf: SideReader,
+    keys: Option[BucketJoinPairs.Keys],
     roles: BySide[Role],
     fields: BySide[Int],
     accepts: InternalRow => Boolean,
@@ -75,14 +74,14 @@ final class RadixJoinPairs(
     if (isMatching && nextMatch()) true
     else if (nextDead()) true
     else {
-      var step: RadixJoin.Step = null
+      var step: BucketJoin.Step = null
       var isFound = false
       // Invariant: all that came of the steps before the last was given.
-      while (!isFound && !(step eq RadixJoin.Over)) {
+      while (!isFound && !(step eq BucketJoin.Over)) {
         step = core.step()
         stopIfKilled()
-        if (step eq RadixJoin.Probes) isFound = probe()
-        else if (step eq RadixJoin.Leaves) {
+        if (step eq BucketJoin.Probes) isFound = probe()
+        else if (step eq BucketJoin.Leaves) {
           rows(built).point(core.leaver, builtRow)
           setAlone(built, builtRow)
           isFound = true
@@ -142,13 +141,21 @@ final class RadixJoinPairs(
     alone()
   }
 
-  private def isMatch: Boolean = {
-    keyOf.read(builtRow)
-    keys.isSame(reader, keyOf) && accepts(pair)
+  private def isMatch: Boolean = hasSameKey && accepts(pair)
+
+  private def hasSameKey: Boolean = keys.isEmpty || {
+    val ofBuilt = keys.get
+    ofBuilt.reader.read(builtRow)
+    ofBuilt.form.isSame(reader, ofBuilt.reader)
   }
 }
 
-object RadixJoinPairs {
+object BucketJoinPairs {
+
+  /** @param reader
+    *   of a built row: its key
+    */
+  final case class Keys(form: KeyForm, reader: SideReader)
 
   /** Fetches the rows of a bucket. */
   final class Fetch(rows: BySide[RankedRows]) extends RadixJoin.Touch {

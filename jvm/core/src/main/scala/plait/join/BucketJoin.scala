@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.join
+
+import plait.{BySide, Side}
+
+/** The join of two sides whose rows stand still, bucket by bucket: all rows of a key, of both sides, lie in one bucket.
+  *
+  * One side is *built*, the other *probes*. Of a probing row p the candidates are, each once,
+  *
+  * {{{
+  * { b built, in the bucket of p : b may have the key of p, rank(b) in reach(p) }
+  * }}}
+  *
+  * and those that have no rank, where such rows may match. The caller compares the keys, evaluates the condition, and
+  * says [[accept]] where both hold.
+  *
+  * {{{
+  * built    bucket 0: k 3 rank 7         bucket 1: k 4 rank 1, k 4 rank 9
+  * probing  bucket 0: k 5                bucket 1: k 4 reaching [8, 12]
+  *   step Probes k 5 (if it comes out alone)   step Probes k 4, look(8, 12), candidates: k 4 rank 9
+  *   then, if built rows come out alone: Leaves k 3 rank 7 after bucket 0, Leaves k 4 rank 1 after bucket 1
+  * }}}
+  *
+  * It sorts nothing. That is quicker than [[JoinCore]] where a key has few rows, since a probing row is compared with all of
+  * its key.
+  *
+  * Conventions:
+  *   1. Rows that can match nothing (NULL keys, no rank where such are [[Rankless.Dead]]) are in no bucket.
+  *   2. After [[BucketJoin.Probes]] come `look` and all candidates, if `hasCandidates`, and then [[leavesAtOnce]].
+  *   3. Of a probing row that reaches nothing no candidates are asked for.
+  *
+  * Two ways to have buckets: [[RadixJoin]] deals rows by hash, [[MergeJoin]] takes those that come in the sequence of their
+  * keys.
+  */
+abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankless) {
+  import BucketJoin._
+
+  final protected val probeIsAloud: Boolean = roles(built.other).leaves eq Leaving.Aloud
+  final protected val buildIsAloud: Boolean = roles(built).leaves eq Leaving.Aloud
+  private val probeSettles = roles(built.other).matches eq Matching.Settles
+  private val buildSettles = roles(built).matches eq Matching.Settles
+  private val hasRankless = rankless eq Rankless.Matching
+
+  // The built rows of the bucket, [from, from + size).
+  final protected var from: Int = 0
+  final protected var size: Int = 0
+  private var matched = new Array[Boolean](64)
+  // Probing rows of the bucket from `at` on were not given; then built rows from `leaving` on.
+  private var at = 0
+  private var until = 0
+  private var leaving = 0
+
+  // The probing row at hand.
+  private var low = 0L
+  private var high = 0L
+  private var last = 0
+  private var isMatched = false
+
+  /** Calls [[begin]] with the next bucket.
+    * @return whether there is one
+    */
+  protected def nextBucket(): Boolean
+
+  /** The candidates are those of this row. */
+  protected def probe(row: Int): Unit
+
+  protected def builtHandle(row: Int): Long
+  protected def probingHandle(row: Int): Long
+
+  /** Does a built row seem to have the key of the probing one? */
+  def hasCandidates: Boolean
+
+  /** Goes on to the next candidate, if there is one. */
+  def nextCandidate(): Boolean
+
+  /** The rank of the last step's row, if it probes. */
+  def probingRank: Long
+
+  /** Goes on to the next row to be looked up, or that comes out alone. */
+  final def step(): Step = {
+    var found: Step = null
+    // Invariant: every row before those at hand was given if it had to be.
+    while (found == null)
+      if (at < until) {
+        isMatched = false
+        probe(at)
+        at += 1
+        if (probeIsAloud || hasCandidates) found = Probes
+      } else if (buildIsAloud && leaving < size) {
+        leaving += 1
+        if (!matched(leaving - 1)) found = Leaves
+      } else if (!nextBucket()) found = Over
+    found
+  }
+
+  final protected def begin(from: Int, size: Int, at: Int, until: Int): Unit = {
+    this.from = from
+    this.size = size
+    this.at = at
+    this.until = until
+    leaving = 0
+    if (matched.length < size) matched = new Array[Boolean](size + size / 2)
+    else java.util.Arrays.fill(matched, 0, size, false)
+  }
+
+  /** The row of the last step. */
+  final def probing: Long = probingHandle(probingRow)
+  final protected def probingRow: Int = at - 1
+  final def leaver: Long = builtHandle(from + leaving - 1)
+
+  /** The reach of the probing row. */
+  final def look(low: Long, high: Long): Unit = {
+    this.low = low
+    this.high = high
+  }
+
+  /** Is the probing row done at its first match, and has had it? */
+  final protected def isSettled: Boolean = isMatched && probeSettles
+
+  /** May a built row of the bucket be matched, by its number in it? */
+  final protected def isFree(row: Int): Boolean = !(buildSettles && matched(row))
+
+  final protected def isReached(rank: Long): Boolean =
+    (rank >= low && rank <= high) || (hasRankless && rank == Rankless.Rank)
+
+  /** The candidate is this row of the bucket. */
+  final protected def found(row: Int): Unit = last = row
+
+  final def candidate: Long = builtHandle(from + last)
+
+  /** The candidate is a match. */
+  final def accept(): Unit = {
+    isMatched = true
+    matched(last) = true
+  }
+
+  /** The probing row has had its candidates and comes out alone. */
+  final def leavesAtOnce: Boolean = probeIsAloud && !isMatched
+}
+
+object BucketJoin {
+
+  /** What is at hand. */
+  sealed trait Step
+
+  /** A probing row. */
+  case object Probes extends Step
+
+  /** A built row that comes out alone. */
+  case object Leaves extends Step
+  case object Over extends Step
+}
