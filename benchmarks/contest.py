@@ -33,7 +33,7 @@ class Contest:
 
     ``sides`` names for each table what a floor shuffles by, what it sorts by, and what else it
     carries; None where no key is there to shuffle by. ``bins`` is None where nobody would bin.
-    ``duck`` is what DuckDB is told before.
+    ``duck`` is what DuckDB is told before; ``enough`` is how many seconds a race should take.
     """
 
     spark: SparkSession
@@ -42,6 +42,7 @@ class Contest:
     tables: Mapping[str, Path]
     sides: Mapping[str, Sequence[str]] | None
     duck: str = RANGE_JOINS
+    enough: float = 0.0
 
     def peers(self, setting: str, without: Sequence[str] = ()) -> list[Peer]:
         """Return those who can run the join under a setting, DuckDB only without broadcasting."""
@@ -71,7 +72,7 @@ class Contest:
         title = ", ".join(case)
         print(title, flush=True)
         peers = self.peers(case[1], without)
-        laps = race(peers, result.options.runs)
+        laps = race(peers, result.options.runs, enough=self.enough)
         if result.options.profile:
             plait = next(peer for peer in peers if peer.name == "Plait")
             name = "".join(c if c.isalnum() else "-" for c in f"{result.name} {title}")

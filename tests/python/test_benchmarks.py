@@ -79,6 +79,14 @@ def test_a_peer_that_is_stopped_after_its_warm_up_keeps_no_time() -> None:
     assert table.total(laps["a"]) == "> 120 s"
 
 
+def test_a_short_race_goes_on_until_it_was_long_enough_or_four_times_as_long() -> None:
+    def rounds(seconds: float) -> int:
+        ones = [Scripted(name, iter([seconds] * 9)) for name in "ab"]
+        return len(race.race(ones, 2, enough=30.0)["a"].times)
+
+    assert [rounds(seconds) for seconds in (9.0, 4.0, 3.0, 1.0)] == [2, 4, 5, 8]
+
+
 def test_who_comes_first_changes_with_the_round() -> None:
     calls: list[str] = []
     race.race([Scripted(name, iter([1.0] * 3), calls=calls) for name in "ab"], 2)
