@@ -59,10 +59,15 @@ class AllocationLaws extends munit.FunSuite {
         }
       }
       take(500000)
-      val before = allocated
-      take(500000)
+      // The least of some stretches: on a busy machine the loop may not be compiled when the first one begins.
+      val each = Iterator
+        .fill(5) {
+          val before = allocated
+          take(200000)
+          (allocated - before) / 200000.0
+        }
+        .min
       // The smallest object has 16 bytes.
-      val each = (allocated - before) / 500000.0
       assert(each < 0.5, s"$each bytes a row")
     }
 }
