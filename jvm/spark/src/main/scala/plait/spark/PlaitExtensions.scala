@@ -78,6 +78,8 @@ import plait.spark.sql.PlaitParser
   *                                                        and Spark's rule of skewed joins has run
   * before transitions       SharedCuts                    subqueries are planned, and Spark looks for equal
   *                                                        ones next
+  * after transitions        CodegenBoundaries             no other rule adds a node, and Spark makes stages
+  *                                                        of generated code next
   * after the planner        RepartitionAbove              the last that sees a user's repartition,
   *                                                        which Spark may take out next
   * }}}
@@ -141,6 +143,7 @@ class PlaitExtensions extends SparkSessionExtensionsProvider {
     extensions.injectQueryPostPlannerStrategyRule(_ => RepartitionAbove)
     extensions.injectQueryStagePrepRule(_ => SkewedPartitions)
     extensions.injectColumnar(_ => SharedCuts)
+    extensions.injectColumnar(_ => CodegenBoundaries)
   }
 
   /** A parser may outlive its session in threads of Spark's, and does not keep it. */

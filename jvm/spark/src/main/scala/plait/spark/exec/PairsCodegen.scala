@@ -32,8 +32,9 @@ import plait.{BySide, Side}
   *
   * Where nothing stands above, one row is made of both as without generated code.
   *
-  * Its inputs come as rows. So it stays out of generated code where an input would have been part of such:
-  * that one would lose more. `spark.plait.join.whole-stage` settles it.
+  * Its inputs come as rows. One that is generated code itself is kept apart by a [[CodegenBoundaryExec]]; where
+  * none was put in, the join stays out of generated code, since that input would lose more.
+  * `spark.plait.join.whole-stage` settles it.
   */
 trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
 
@@ -47,14 +48,11 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
     new JoinedPairs.Rows(_, () => JoinOutput.of(kind, outputs))
   }
 
-  override def supportCodegen: Boolean =
-    PlaitConf(conf).wholeStage && !Side.both.exists(side => isGenerated(input(side)))
+  /** Do its pairs go to the code of what stands above, if the inputs allow it? */
+  final def givesPairs: Boolean = PlaitConf(conf).wholeStage
 
-  private def isGenerated(child: SparkPlan): Boolean = child match {
-    case _: InputAdapter => false
-    case other: CodegenSupport => other.supportCodegen
-    case _ => false
-  }
+  override def supportCodegen: Boolean =
+    givesPairs && !Side.both.exists(side => PairsCodegen.isGenerated(input(side)))
 
   /** The code stops after each row that it hands on. */
   override def needCopyResult: Boolean = false
@@ -120,6 +118,13 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
   }
 }
 
-private object PairsCodegen {
+object PairsCodegen {
   private val Prefix = "plaitjoin"
+
+  /** Would this be part of the code of the node above it, if that node asked for it? */
+  def isGenerated(child: SparkPlan): Boolean = child match {
+    case _: InputAdapter => false
+    case other: CodegenSupport => other.supportCodegen
+    case _ => false
+  }
 }
