@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Examples: joins whose inputs are generated code; the oracle is Spark's own join.
 
+Of as-of joins, which Spark does not have, it is the same join where no code is generated.
+
 Two tables in buckets of their key, 600 rows a side and 20 a key, so that nothing is shuffled. Every
 50th key and every 70th time is NULL.
 """
@@ -14,10 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.python.queries import answer, plan_of, rows_of_spark, settings
 
+import plait
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ON = "l.k = r.k AND r.t BETWEEN l.t - 90 AND l.t + 90"
+SOLVED = "(r.t BETWEEN l.t - 90 AND l.t OR r.t * r.t BETWEEN l.t AND l.t + 9)"
 EXISTS = f"EXISTS (SELECT 1 FROM r WHERE {ON})"
 TYPES = {
     "inner": f"SELECT l.id, r.id FROM l JOIN r ON {ON}",
@@ -28,11 +33,12 @@ TYPES = {
     "anti": f"SELECT l.id FROM l LEFT ANTI JOIN r ON {ON}",
     "existence": f"SELECT l.id FROM l WHERE {EXISTS} OR l.id % 3 = 0",
 }
+FULL = f"l FULL JOIN r ON {ON}"
 ABOVE = {
-    "whole rows": "{}",
-    "a filter": "SELECT * FROM ({}) AS j WHERE id % 2 = 0",
-    "an aggregate": "SELECT count(*), sum(id) FROM ({}) AS j",
-    "a limit": "SELECT count(*) FROM (SELECT * FROM ({}) AS j LIMIT 7)",
+    "nothing": f"SELECT * FROM {FULL}",
+    "a filter": f"SELECT l.id, r.id FROM {FULL} WHERE coalesce(l.id, -r.id) % 2 = 0",
+    "an aggregate": f"SELECT count(*), sum(l.id), sum(r.t) FROM {FULL}",
+    "an exchange": f"SELECT l.t, count(r.id) FROM {FULL} GROUP BY l.t",
 }
 GENERATED = r"\*\(\d+\) SymmetricHashJoin"
 # An input of a join that is code of its own.
@@ -85,12 +91,45 @@ def test_a_join_and_its_inputs_are_each_code_of_their_own(
         assert rows == rows_of_spark(spark, query)
 
 
+@pytest.mark.parametrize("is_adaptive", [True, False])
 @pytest.mark.parametrize("above", ABOVE)
-def test_what_stands_above_takes_pairs(spark: SparkSession, above: str) -> None:
-    query = ABOVE[above].format(TYPES["full"].replace(", r.id", ", r.id AS other"))
+def test_what_stands_above_takes_pairs(spark: SparkSession, above: str, is_adaptive: bool) -> None:
+    query = ABOVE[above]
+    with settings(spark, CODE | {"spark.sql.adaptive.enabled": is_adaptive}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        plan = plan_of(df).split("== Initial Plan ==")[0]
+        assert re.search(GENERATED, plan), plan
+        assert borders(plan) == 2
+
+
+def test_a_limit_above_ends_the_join(spark: SparkSession) -> None:
+    some = f"SELECT l.id, r.id AS other FROM {FULL} LIMIT 7"
+    with settings(spark, CODE):
+        df = spark.sql(f"SELECT id, other, count(*) FROM ({some}) GROUP BY id, other")
+        rows = [(row[0], row[1]) for row in df.collect()]
+        assert borders(plan_of(df)) == 2
+        found = plait.counters(df)[0].metrics["numOutputRows"]
+        every = [tuple(row) for row in spark.sql(TYPES["full"]).collect()]
+    assert len(rows) == 7
+    assert set(rows) <= set(every)
+    assert found < len(every) / 10
+
+
+def test_rows_that_come_in_order_are_held_though_the_code_below_uses_theirs_again(
+    spark: SparkSession,
+) -> None:
+    """One partition, so that nothing is shuffled, sorted by its ids as it is made."""
+    one = "(SELECT id, id % 7 AS k, concat(id, 'x') AS name FROM range(0, 400, 1, 1))"
+    query = (
+        f"SELECT l.id, r.id, l.name, r.name FROM {one} l FULL JOIN {one} r "
+        "ON l.k = r.k AND r.id BETWEEN l.id + 3 AND l.id + 90"
+    )
     with settings(spark, CODE):
         df = spark.sql(query)
         assert answer(df) == rows_of_spark(spark, query)
+        assert "sorted here" not in plan_of(df)
+        assert re.search(GENERATED, plan_of(df))
         assert borders(plan_of(df)) == 2
 
 
@@ -116,19 +155,38 @@ def test_an_as_of_join_is_kept_apart_too(spark: SparkSession) -> None:
         assert rows == answer(spark.sql(query))
 
 
-@pytest.mark.parametrize(
-    "key", ["spark.plait.join.whole-stage", "spark.sql.codegen.wholeStage", "spark.plait.enabled"]
-)
+NO_CODE = {
+    "switched off": {"spark.plait.join.whole-stage": False},
+    "Spark's switched off": {"spark.sql.codegen.wholeStage": False},
+    "all of it switched off": {"spark.sql.codegen.factoryMode": "NO_CODEGEN"},
+    "too many columns": {"spark.sql.codegen.maxFields": 5},
+}
+
+
+@pytest.mark.parametrize("why", NO_CODE)
 def test_there_is_no_border_where_pairs_do_not_go_to_generated_code(
-    spark: SparkSession, key: str
+    spark: SparkSession, why: str
 ) -> None:
-    with settings(spark, CODE | {key: False}):
-        df = spark.sql(TYPES["full"])
-        assert answer(df) == rows_of_spark(spark, TYPES["full"])
+    query = ABOVE["nothing"]
+    with settings(spark, CODE | NO_CODE[why]):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert "SymmetricHashJoin" in plan_of(df)
+        assert not re.search(GENERATED, plan_of(df))
         assert borders(plan_of(df)) == 0
 
 
-def test_rows_that_are_shuffled_need_no_border(spark: SparkSession) -> None:
+def test_there_is_no_border_where_a_reach_is_solved(spark: SparkSession) -> None:
+    query = f"SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND {SOLVED}"
+    with settings(spark, CODE):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert "as solved for each row" in plan_of(df)
+        assert not re.search(GENERATED, plan_of(df))
+        assert borders(plan_of(df)) == 0
+
+
+def test_shuffled_rows_that_the_join_sorts_itself_need_no_border(spark: SparkSession) -> None:
     query = TYPES["full"].replace("l.k = r.k", "l.k + 1 = r.k + 1")
     with settings(spark, CODE):
         df = spark.sql(query)

@@ -78,8 +78,8 @@ import plait.spark.sql.PlaitParser
   *                                                        and Spark's rule of skewed joins has run
   * before transitions       SharedCuts                    subqueries are planned, and Spark looks for equal
   *                                                        ones next
-  * after transitions        CodegenBoundaries             no other rule adds a node, and Spark makes stages
-  *                                                        of generated code next
+  * after transitions        CodegenBoundaries             a join's inputs are as they will run, and Spark
+  *                                                        makes stages of generated code next
   * after the planner        RepartitionAbove              the last that sees a user's repartition,
   *                                                        which Spark may take out next
   * }}}

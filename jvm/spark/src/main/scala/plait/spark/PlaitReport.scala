@@ -6,8 +6,9 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AdaptiveSparkPlanHelper}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.joins.{BaseJoinExec, SortMergeAsOfJoinExec}
-import org.apache.spark.sql.execution.{BinaryExecNode, QueryExecution, SparkPlan}
+import org.apache.spark.sql.execution.{BinaryExecNode, CommandResultExec, QueryExecution, SparkPlan}
 
 import plait.constraint.Solver
 import plait.order.WhyNot
@@ -114,7 +115,16 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
   }
 
   private def allJoins(query: QueryExecution): Seq[JoinNode] =
-    collectWithSubqueries(StreamedQuery.of(query).executedPlan)(JoinNode.of)
+    allJoins(StreamedQuery.of(query).executedPlan)
+
+  /** Also of what fills a cached table that is read, and of a command that has run. */
+  private def allJoins(plan: SparkPlan): Seq[JoinNode] =
+    collectWithSubqueries(plan)(
+      JoinNode.of.andThen(Seq(_)).orElse {
+        case cached: InMemoryTableScanExec => allJoins(cached.relation.cachedPlan)
+        case done: CommandResultExec => allJoins(done.commandPhysicalPlan)
+      }
+    ).flatten
 
   private def joins(query: QueryExecution): Seq[PlaitJoinExec] =
     allJoins(query).map(_.node).collect { case join: PlaitJoinExec => join }

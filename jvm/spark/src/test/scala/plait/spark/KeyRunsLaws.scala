@@ -119,10 +119,11 @@ private object KeyRunsLaws {
   private def runsOf = KeyRuns.of(form, OrderValue(order), output).get
 
   private def inTask(
-      keys: Seq[Option[Long]],
+      of: Seq[Option[Long]],
       rankless: Set[Int],
       after: Int
   ): Option[Seen] = {
+    val keys = of.toVector // any of them at once
     val row = Rows.of(LongType, LongType)
     val sort = new RankSort(OrderValue(order), output, Map.empty)
     // A row's rank is its number.

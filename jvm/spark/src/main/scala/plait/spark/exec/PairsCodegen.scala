@@ -3,8 +3,8 @@ package plait.spark.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.joins.JoinCodegenSupport
 import org.apache.spark.sql.execution.{
@@ -49,7 +49,7 @@ trait PairsCodegen extends PlaitJoinExec with JoinCodegenSupport {
   }
 
   /** Do its pairs go to the code of what stands above, if the inputs allow it? */
-  final def givesPairs: Boolean = PlaitConf(conf).wholeStage
+  final def givesPairs: Boolean = PlaitConf(conf).wholeStage && PairsCodegen.fits(this)
 
   override def supportCodegen: Boolean =
     givesPairs && !Side.both.exists(side => PairsCodegen.isGenerated(input(side)))
@@ -124,7 +124,22 @@ object PairsCodegen {
   /** Would this be part of the code of the node above it, if that node asked for it? */
   def isGenerated(child: SparkPlan): Boolean = child match {
     case _: InputAdapter => false
-    case other: CodegenSupport => other.supportCodegen
+    case other: CodegenSupport => other.supportCodegen && fits(other)
+    case _ => false
+  }
+
+  /** Spark makes no code of what has an expression without code (a reach that is solved is one), or too
+    * many columns.
+    */
+  private def fits(plan: SparkPlan): Boolean =
+    !plan.expressions.exists(_.exists(hasNoCode)) &&
+      !(plan +: plan.children).exists(node =>
+        WholeStageCodegenExec.isTooManyFields(plan.conf, node.schema)
+      )
+
+  private def hasNoCode(expression: Expression): Boolean = expression match {
+    case _: LeafExpression => false
+    case _: CodegenFallback => true
     case _ => false
   }
 }

@@ -58,10 +58,22 @@ object JoinMode extends JoinSelectionHelper {
       choice: JoinStrategyChoice,
       conf: SQLConf
   ): Either[WhyNot, JoinMode] =
-    Side.both.flatMap(side => broadcastOf(join.children(side)).map(side -> _)) match {
-      case Seq((side, stage)) => ofStage(join, side, stage)
-      case _ => ofSizes(join, choice, conf)
-    }
+    if (isSparksBroadcast(join, choice, conf))
+      Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
+    else
+      Side.both.flatMap(side => broadcastOf(join.children(side)).map(side -> _)) match {
+        case Seq((side, stage)) => ofStage(join, side, stage)
+        case _ => ofSizes(join, choice, conf)
+      }
+
+  /** Does a hint ask for a broadcast where it keeps away what `always` would have made of an equality alone? */
+  private def isSparksBroadcast(
+      join: JoinToPlan,
+      choice: JoinStrategyChoice,
+      conf: SQLConf
+  ): Boolean =
+    choice == JoinStrategyChoice.Always && join.hasKeys && join.residual.isEmpty &&
+      smallSide(join, HintsOnly, conf).nonEmpty
 
   private def ofSizes(
       join: JoinToPlan,
