@@ -7,7 +7,8 @@ PYTHON_SOURCES = python tests scripts $(wildcard benchmarks)
 TOOLCHAIN = . scripts/toolchain.sh
 BIN = .venv/bin
 
-SBT_LINT = scalafmtCheckAll scalafmtSbtCheck "scalafixAll --check"
+# Compiled first, as scalafix compiles with other options and keeps nothing of it.
+SBT_LINT = scalafmtCheckAll scalafmtSbtCheck Test/compile "scalafixAll --check"
 PYTHON_LINT = $(BIN)/ruff check $(PYTHON_SOURCES) && \
 	$(BIN)/ruff format --check $(PYTHON_SOURCES) && $(BIN)/mypy
 DOCKER_LINT = $(BIN)/hadolint docker/Dockerfile && \

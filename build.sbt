@@ -86,21 +86,26 @@ lazy val spark = (project in file("jvm/spark"))
     Test / javaOptions ++= sparkOpens ++ Seq(
       "-Xmx2g",
       quickStart,
+      "-XX:ReservedCodeCacheSize=256m", // that compiler alone has 48 MB, which all suites together fill
       "-XX:+UseSerialGC",
       "-XX:+IgnoreUnrecognizedVMOptions",
       "-Dio.netty.tryReflectionSetAccessible=true",
       s"-Dplait.version=${version.value}"
     ),
-    // The laws take as long as all other suites together: two JVMs. Theirs goes through the same code for minutes, and
-    // takes half the time with the optimizing compiler.
+    // The laws take as long as all other suites together: JVMs of their own. Those go through the same code for minutes,
+    // and take half the time with the optimizing compiler.
     Test / testGrouping := {
       val options = (Test / forkOptions).value
       def of(name: String) =
-        if (name == "laws")
+        if (name.startsWith("laws"))
           options.withRunJVMOptions(options.runJVMOptions.filterNot(_ == quickStart))
         else options
+      def group(suite: String) =
+        if (suite.endsWith("OperationLaws") || suite.endsWith("CastLaws")) "laws of operations"
+        else if (suite.endsWith("Laws")) "laws"
+        else "suites"
       (Test / definedTests).value
-        .groupBy(suite => if (suite.name.endsWith("Laws")) "laws" else "suites")
+        .groupBy(suite => group(suite.name))
         .toSeq
         .map { case (name, suites) => Tests.Group(name, suites, Tests.SubProcess(of(name))) }
     }

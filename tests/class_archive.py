@@ -27,9 +27,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 ARCHIVE = ROOT / "build" / "spark.jsa"
 # A test's Spark is short-lived: its code is never hot enough to pay for the optimizing compiler,
-# and two of them share the machine when the tests run in two processes. Most of what it makes is
-# garbage at once, and its classes fill what a JVM has for them at first.
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:NewRatio=1 -XX:MetaspaceSize=256m"
+# and two of them share the machine when the tests run in two processes. Without that compiler a
+# JVM has 48 MB for code, full after some minutes of queries: then it drops code, and compiles it
+# again. Most of what it makes is garbage at once, and its classes fill what it has for them at
+# first. Hadoop starts a process for each file that it makes: by VFORK one, and not two.
+QUICK = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -XX:NewRatio=1 "
+    "-XX:MetaspaceSize=256m -Djdk.lang.Process.launchMechanism=VFORK"
+)
 SILENT = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 SETTINGS = {
     "spark.ui.enabled": False,

@@ -71,6 +71,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         app_name="plait tests",
         **{
             "spark.ui.enabled": False,
+            # What is over would fill the heap.
+            "spark.ui.retainedJobs": 100,
+            "spark.ui.retainedStages": 100,
+            "spark.ui.retainedTasks": 1000,
+            "spark.sql.ui.retainedExecutions": 100,
             "spark.sql.shuffle.partitions": 4,
             "spark.sql.session.timeZone": "UTC",
             # Tables of tests are small: with their size alone, each would be broadcast.

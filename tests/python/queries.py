@@ -52,9 +52,18 @@ def joins_planned(df: DataFrame) -> int:
     return sum(row.node.startswith(NODES) and row.side == "left" for row in plait.explain(df))
 
 
+# To compile, to adapt and to deal takes longer than to run queries of a few rows.
+OF_SPARK = {
+    "spark.plait.enabled": False,
+    "spark.sql.shuffle.partitions": 1,
+    "spark.sql.adaptive.enabled": False,
+    "spark.sql.codegen.wholeStage": False,
+}
+
+
 def rows_of_spark(spark: SparkSession, query: str) -> Counter[str]:
     """Run a query without Plait."""
-    with settings(spark, {"spark.plait.enabled": False}):
+    with settings(spark, OF_SPARK):
         df = spark.sql(query)
         rows = answer(df)
         assert joins_planned(df) == 0

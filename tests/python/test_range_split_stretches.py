@@ -8,6 +8,7 @@ Its partners go to every range in which a row ends late enough, and afar if some
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -49,22 +50,35 @@ QUERIES = {
 Row = tuple[int, int | None, int | None]
 
 
-def expected(how: str, condition: str, homes: list[Row], partners: list[Row]) -> Counter[str]:
-    """The definition of the join."""
+@lru_cache(maxsize=4)
+def matches(
+    condition: str, homes: tuple[Row, ...], partners: tuple[Row, ...]
+) -> list[tuple[int, list[int]]]:
+    """The partners of each home row."""
     holds = CONDITIONS[condition][1]
     if condition.startswith("points"):
-        partners = [(partner, x, x) for partner, x, _ in partners]
+        partners = tuple((partner, x, x) for partner, x, _ in partners)
+    return [
+        (
+            home,
+            [
+                partner
+                for partner, x, y in partners
+                if lo is not None
+                and hi is not None
+                and x is not None
+                and y is not None
+                and holds(lo, hi, x, y)
+            ],
+        )
+        for home, lo, hi in homes
+    ]
+
+
+def expected(how: str, condition: str, homes: list[Row], partners: list[Row]) -> Counter[str]:
+    """The definition of the join."""
     rows: list[tuple[int | None, ...]] = []
-    for home, lo, hi in homes:
-        found = [
-            partner
-            for partner, x, y in partners
-            if lo is not None
-            and hi is not None
-            and x is not None
-            and y is not None
-            and holds(lo, hi, x, y)
-        ]
+    for home, found in matches(condition, tuple(homes), tuple(partners)):
         if how in ("LEFT", "RIGHT"):
             rows += [(home, partner) for partner in found or [None]]
         elif how == "EXISTS OR":

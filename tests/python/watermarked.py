@@ -66,8 +66,9 @@ class Streams:
             return settled(self.session.sql(self.query, **tables))
 
     def holds(self) -> None:
-        assert self.output() == self.expected()
-        assert sum(self.output().values()) > 0
+        rows = self.output()
+        assert rows == self.expected()
+        assert sum(rows.values()) > 0
 
 
 def settled(df: DataFrame) -> Rows:
