@@ -6,6 +6,7 @@
     python -m benchmarks w1 --quick            small and once: does it run?
     python -m benchmarks w1 --rows 1000000     this many rows a side instead of the claim's
     PROFILE=1 python -m benchmarks w1          with a flight recording and the ten hottest frames
+                                               (w1, w3 to w6 and grid)
 
 Only a run at the claim's own sizes is kept in benchmarks/results; others go to build/benchmarks.
 """

@@ -7,8 +7,8 @@
              collecting; of DuckDB those of its process. They tell what else the machine does apart
     memory   the most in use at once: of Spark what its memory manager has given to running tasks,
              looked at every 50 ms, which is without broadcast tables and what else Spark does not
-             account (Plait's index of rows held, heap that waits to be collected); of DuckDB its
-             buffers
+             account (the index over a collected side, heap that waits to be collected); of DuckDB
+             its buffers
     spill    bytes written to disk because memory was short, of all tasks
     state    of a stream the rows that its joins keep after each micro-batch, and the most bytes
              that the state stores of the query say they have in memory

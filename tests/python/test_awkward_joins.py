@@ -10,6 +10,8 @@ import pytest
 from pyspark.sql.functions import col, udf
 from tests.python.queries import answer, joins_planned, rows_of_spark, settings
 
+import plait
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -29,6 +31,12 @@ KEYS = {
     "a struct of a double": f"struct({NAN_AND_ZEROS} AS a)",
     "an array": "array(id % 2, id % 3)",
     "a timestamp": "timestamp_seconds(id % 3)",
+    "a local timestamp": "CAST(timestamp_seconds(id % 3) AS TIMESTAMP_NTZ)",
+    "a date": "date_add(DATE'2026-01-01', int(id % 3))",
+    "days": "make_dt_interval(int(id % 3))",
+    "a collated text": "if(id % 3 = 0, 'Ab', 'aB') COLLATE UTF8_LCASE",
+    "a struct of a collated text": "struct(if(id % 3 = 0, 'Ab', 'aB') COLLATE UTF8_LCASE AS a)",
+    "an array of collated texts": "array('x', if(id % 3 = 0, 'Ab', 'aB') COLLATE UTF8_LCASE)",
     "NULL alone": "if(id < 0, 1, NULL)",
     "one for all": "id % 1",
     "one for each row": "id",
@@ -71,6 +79,17 @@ def test_a_join_on_a_collated_key(spark: SparkSession) -> None:
     df = spark.sql(query)
     assert answer(df) == rows_of_spark(spark, query) != {}
     assert joins_planned(df) == 1
+
+
+def test_a_struct_of_collated_texts_made_in_the_condition_leaves_the_join_to_spark(
+    spark: SparkSession,
+) -> None:
+    key = "if(id % 3 = 0, 'Ab', 'aB') COLLATE UTF8_LCASE"
+    sides = f"({LEFT.format(key)}) l JOIN ({RIGHT.format(key)}) r"
+    query = f"SELECT l.id, r.id FROM {sides} ON struct(l.k, 1) = struct(r.k, 1) AND {NEAR}"
+    df = spark.sql(query)
+    assert str(plait.explain(df)).endswith("[KEY_NOT_HASHABLE]")
+    assert answer(df) == rows_of_spark(spark, query) != {}
 
 
 CONDITIONS = {

@@ -35,12 +35,7 @@ QUICK = {
 }
 
 
-@pytest.mark.parametrize("strategy", ["auto", "always"])
-@pytest.mark.parametrize("listed", LISTS)
-@pytest.mark.parametrize("nulls", NULLS)
-def test_not_in_under_or_gives_the_rows_of_spark(
-    spark: SparkSession, nulls: str, listed: str, strategy: str
-) -> None:
+def make_tables(spark: SparkSession, nulls: str) -> None:
     for name, factor, side in (("l", 7, "left"), ("r", 11, "right")):
         key = f"id * {factor} % 9"
         if nulls in (side, "both sides"):
@@ -48,6 +43,15 @@ def test_not_in_under_or_gives_the_rows_of_spark(
         spark.range(0, 150, 1, 2).selectExpr(
             "id", f"{key} AS k", "id % 5 AS a", f"id * {factor} % 10 AS g", "id * 37 % 100 AS t"
         ).createOrReplaceTempView(name)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "always"])
+@pytest.mark.parametrize("listed", LISTS)
+@pytest.mark.parametrize("nulls", NULLS)
+def test_not_in_under_or_gives_the_rows_of_spark(
+    spark: SparkSession, nulls: str, listed: str, strategy: str
+) -> None:
+    make_tables(spark, nulls)
     query = (
         "SELECT l.id, l.k FROM l WHERE l.a = 1 OR l.k NOT IN "
         f"(SELECT r.k FROM r WHERE {LISTS[listed]})"
@@ -58,3 +62,45 @@ def test_not_in_under_or_gives_the_rows_of_spark(
         df = spark.sql(query)
         assert answer(df) == expected
         assert joins_planned(df) == 1 or listed not in KEYED
+
+
+@pytest.mark.parametrize("listed", KEYED)
+@pytest.mark.parametrize("nulls", NULLS)
+def test_not_in_of_several_columns_gives_the_rows_of_spark(
+    spark: SparkSession, nulls: str, listed: str
+) -> None:
+    make_tables(spark, nulls)
+    for either in ("", "l.a = 1 OR "):
+        query = (
+            f"SELECT l.id, l.k FROM l WHERE {either}(l.k, l.a) NOT IN "
+            f"(SELECT r.k, r.a FROM r WHERE {LISTS[listed]})"
+        )
+        with settings(spark, QUICK | {"spark.plait.join.strategy": "always"}):
+            df = spark.sql(query)
+            assert answer(df) == rows_of_spark(spark, query) != {}
+            assert joins_planned(df) == 1
+
+
+@pytest.mark.parametrize("listed", LISTS)
+@pytest.mark.parametrize("nulls", NULLS)
+def test_a_list_that_is_small_gives_the_rows_of_spark(
+    spark: SparkSession, nulls: str, listed: str
+) -> None:
+    make_tables(spark, nulls)
+    query = (
+        "SELECT l.id, l.k FROM l WHERE l.a = 1 OR l.k NOT IN "
+        f"(SELECT r.k FROM r WHERE {LISTS[listed]})"
+    )
+    with settings(spark, QUICK | {"spark.sql.autoBroadcastJoinThreshold": "10MB"}):
+        assert answer(spark.sql(query)) == rows_of_spark(spark, query)
+
+
+@pytest.mark.parametrize("nulls", NULLS)
+def test_a_list_of_its_own_gives_the_rows_of_spark_without_its_rule_for_null(
+    spark: SparkSession, nulls: str
+) -> None:
+    make_tables(spark, nulls)
+    query = "SELECT l.id, l.k FROM l WHERE l.k NOT IN (SELECT r.k FROM r WHERE r.t < 9)"
+    other = {"spark.sql.optimizeNullAwareAntiJoin": False, "spark.plait.join.strategy": "always"}
+    with settings(spark, QUICK | other):
+        assert answer(spark.sql(query)) == rows_of_spark(spark, query)

@@ -94,6 +94,49 @@ def test_kept_rows_are_taken_as_any_other_and_counted(spark: SparkSession) -> No
         assert plait.counters(df)[0].metrics["leftOutOfOrder"] == 1
 
 
+@pytest.mark.parametrize("who", ["SymmetricHashJoin", "CollectedJoin", "Spark"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_either_side_is_checked_whoever_runs_the_join(
+    spark: SparkSession, side: str, who: str
+) -> None:
+    sides = "l JOIN r" if side == "left" else "r JOIN l"
+    small = "BROADCAST(r), " if who == "CollectedJoin" else ""
+    query = f"SELECT /*+ {small}ORDERED(l, seq) */ l.v, r.seq FROM {sides} ON {NEAR}"
+    keys = {"spark.sql.adaptive.enabled": False}
+    if who == "Spark":
+        keys["spark.plait.join.strategy"] = "never"
+    with settings(spark, keys):
+        assert "15 comes after 20" in error_of(spark.sql(query))
+        with settings(spark, {VIOLATION: "drop"}):
+            df = spark.sql(query)
+            assert answer(df) == Counter(["('a', 11)", "('b', 16)", "('e', 29)"])
+            nodes = {row.node for row in plait.explain(df)}
+            assert nodes == {who} or (who == "Spark" and joins_planned(df) == 0)
+            if who != "Spark":
+                metrics = plait.counters(df)[0].metrics
+                assert metrics[f"{side}OutOfOrder"] == 1
+                assert len([name for name in metrics if "OutOfOrder" in name]) == 1
+
+
+def test_rows_that_are_joined_by_bucket_are_checked_too(spark: SparkSession) -> None:
+    rows = "SELECT id % 500 AS k, IF(id = 700, 5, id) AS seq FROM range(0, 2000, 1, 1)"
+    query = f"SELECT /*+ ORDERED(l, seq) */ l.k FROM ({rows}) l JOIN ({rows}) r ON {NEAR}"
+    with settings(spark, {"spark.plait.join.radix": "always"}):
+        assert "5 comes after 699" in error_of(spark.sql(query))
+        with settings(spark, {VIOLATION: "keep"}):
+            df = spark.sql(query)
+            assert answer(df) == rows_of_spark(spark, query)
+            assert plait.counters(df)[0].metrics["leftOutOfOrder"] == 1
+
+
+def test_an_interval_is_the_slack_of_times_row_by_row(spark: SparkSession) -> None:
+    times = "SELECT k, timestamp_seconds(seq) AS ts, v FROM l"
+    query = "SELECT /*+ ORDERED(t, ts, INTERVAL {} SECONDS) */ v FROM ({}) t"
+    assert answer(spark.sql(query.format(5, times))).total() == 5
+    late = error_of(spark.sql(query.format(4, times)))
+    assert "1970-01-01 00:00:15 comes where the slack lets none come before" in late
+
+
 def test_a_row_that_is_dropped_holds_no_later_one_back(spark: SparkSession) -> None:
     rows = spark.sql("SELECT * FROM VALUES (9), (1), (2), (9), (10) AS t(seq)").coalesce(1)
     with settings(spark, {VIOLATION: "drop"}):

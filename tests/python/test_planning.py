@@ -485,6 +485,25 @@ def test_a_limit_stops_both_inputs(spark: SparkSession) -> None:
     assert join.metrics["leftRowsIn"] + join.metrics["rightRowsIn"] < 100
 
 
+def test_a_side_in_the_order_of_its_times_is_in_that_of_their_hours(spark: SparkSession) -> None:
+    hour = "date_trunc('HOUR', {})"
+    near = f"{hour.format('r.ts')} BETWEEN {hour.format('l.ts')} AND {hour.format('l.ts')} + "
+    timed = "SELECT id, k, timestamp_seconds(t * 1000) AS ts FROM {}"
+    query = (
+        f"SELECT l.id, r.id FROM ({timed.format('l')}) l JOIN ({timed.format('r')}) r "
+        f"ON l.k = r.k AND {near} INTERVAL 1 HOUR"
+    )
+    expected = rows_of_spark(spark, query)
+    with cached(spark, f"{timed.format('l')} DISTRIBUTE BY k SORT BY ts"):
+        ours = query.replace(f"({timed.format('l')}) l", "cached l")
+        text = spark.sql(f"EXPLAIN FORMATTED {ours}").collect()[0][0]
+        assert answer(spark.sql(ours)) == expected != {}
+    left, right = re.findall(r"(?:Left|Right): ordered by .*", text)
+    assert left.startswith("Left: ordered by date_trunc")
+    assert not left.endswith("; sorted here")
+    assert right.endswith("; sorted here")
+
+
 @pytest.mark.parametrize("order", ["t", "t NULLS LAST", "t DESC", "t DESC NULLS FIRST"])
 @pytest.mark.parametrize("how", ["JOIN", "FULL JOIN", "LEFT ANTI JOIN"])
 def test_a_side_that_comes_by_key_and_in_order_is_not_sorted_again_wherever_its_nulls_stand(
