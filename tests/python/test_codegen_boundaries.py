@@ -75,30 +75,30 @@ def borders(plan: str) -> int:
     return plan.count("CodegenBoundary")
 
 
+def plan_that_ran(spark: SparkSession, query: str) -> str:
+    """Run a query, compare its rows with Spark's, and return its plan."""
+    df = spark.sql(query)
+    assert answer(df) == rows_of_spark(spark, query)
+    return plan_of(df).split("== Initial Plan ==")[0]
+
+
 @pytest.mark.parametrize("is_adaptive", [True, False])
 @pytest.mark.parametrize("join_type", TYPES)
 def test_a_join_and_its_inputs_are_each_code_of_their_own(
     spark: SparkSession, join_type: str, is_adaptive: bool
 ) -> None:
-    query = TYPES[join_type]
     with settings(spark, CODE | {"spark.sql.adaptive.enabled": is_adaptive}):
-        df = spark.sql(query)
-        rows = answer(df)
-        plan = plan_of(df).split("== Initial Plan ==")[0]
+        plan = plan_that_ran(spark, TYPES[join_type])
         assert "Exchange" not in plan
         assert re.search(GENERATED, plan), plan
         assert borders(plan) == 2
-        assert rows == rows_of_spark(spark, query)
 
 
 @pytest.mark.parametrize("is_adaptive", [True, False])
 @pytest.mark.parametrize("above", ABOVE)
 def test_what_stands_above_takes_pairs(spark: SparkSession, above: str, is_adaptive: bool) -> None:
-    query = ABOVE[above]
     with settings(spark, CODE | {"spark.sql.adaptive.enabled": is_adaptive}):
-        df = spark.sql(query)
-        assert answer(df) == rows_of_spark(spark, query)
-        plan = plan_of(df).split("== Initial Plan ==")[0]
+        plan = plan_that_ran(spark, ABOVE[above])
         assert re.search(GENERATED, plan), plan
         assert borders(plan) == 2
 
@@ -126,11 +126,10 @@ def test_rows_that_come_in_order_are_held_though_the_code_below_uses_theirs_agai
         "ON l.k = r.k AND r.id BETWEEN l.id + 3 AND l.id + 90"
     )
     with settings(spark, CODE):
-        df = spark.sql(query)
-        assert answer(df) == rows_of_spark(spark, query)
-        assert "sorted here" not in plan_of(df)
-        assert re.search(GENERATED, plan_of(df))
-        assert borders(plan_of(df)) == 2
+        plan = plan_that_ran(spark, query)
+        assert "sorted here" not in plan
+        assert re.search(GENERATED, plan)
+        assert borders(plan) == 2
 
 
 def test_a_join_of_a_join_is_kept_apart_from_it(spark: SparkSession) -> None:
@@ -138,10 +137,9 @@ def test_a_join_of_a_join_is_kept_apart_from_it(spark: SparkSession) -> None:
     inner = f"SELECT l.* FROM l LEFT SEMI JOIN r ON {ON}"
     query = f"SELECT j.id, r.id FROM ({inner}) j JOIN r ON {outer}"
     with settings(spark, CODE):
-        df = spark.sql(query)
-        assert answer(df) == rows_of_spark(spark, query)
-        assert len(re.findall(GENERATED, plan_of(df))) == 2
-        assert borders(plan_of(df)) == 4
+        plan = plan_that_ran(spark, query)
+        assert len(re.findall(GENERATED, plan)) == 2
+        assert borders(plan) == 4
 
 
 def test_an_as_of_join_is_kept_apart_too(spark: SparkSession) -> None:
@@ -167,29 +165,25 @@ NO_CODE = {
 def test_there_is_no_border_where_pairs_do_not_go_to_generated_code(
     spark: SparkSession, why: str
 ) -> None:
-    query = ABOVE["nothing"]
     with settings(spark, CODE | NO_CODE[why]):
-        df = spark.sql(query)
-        assert answer(df) == rows_of_spark(spark, query)
-        assert "SymmetricHashJoin" in plan_of(df)
-        assert not re.search(GENERATED, plan_of(df))
-        assert borders(plan_of(df)) == 0
+        plan = plan_that_ran(spark, ABOVE["nothing"])
+        assert "SymmetricHashJoin" in plan
+        assert not re.search(GENERATED, plan)
+        assert borders(plan) == 0
 
 
 def test_there_is_no_border_where_a_reach_is_solved(spark: SparkSession) -> None:
     query = f"SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND {SOLVED}"
     with settings(spark, CODE):
-        df = spark.sql(query)
-        assert answer(df) == rows_of_spark(spark, query)
-        assert "as solved for each row" in plan_of(df)
-        assert not re.search(GENERATED, plan_of(df))
-        assert borders(plan_of(df)) == 0
+        plan = plan_that_ran(spark, query)
+        assert "as solved for each row" in plan
+        assert not re.search(GENERATED, plan)
+        assert borders(plan) == 0
 
 
 def test_shuffled_rows_that_the_join_sorts_itself_need_no_border(spark: SparkSession) -> None:
     query = TYPES["full"].replace("l.k = r.k", "l.k + 1 = r.k + 1")
     with settings(spark, CODE):
-        df = spark.sql(query)
-        assert answer(df) == rows_of_spark(spark, query)
-        assert re.search(GENERATED, plan_of(df))
-        assert borders(plan_of(df)) == 0
+        plan = plan_that_ran(spark, query)
+        assert re.search(GENERATED, plan)
+        assert borders(plan) == 0

@@ -45,6 +45,13 @@ def make_tables(spark: SparkSession, nulls: str) -> None:
         ).createOrReplaceTempView(name)
 
 
+def under_or(listed: str) -> str:
+    return (
+        "SELECT l.id, l.k FROM l WHERE l.a = 1 OR l.k NOT IN "
+        f"(SELECT r.k FROM r WHERE {LISTS[listed]})"
+    )
+
+
 @pytest.mark.parametrize("strategy", ["auto", "always"])
 @pytest.mark.parametrize("listed", LISTS)
 @pytest.mark.parametrize("nulls", NULLS)
@@ -52,10 +59,7 @@ def test_not_in_under_or_gives_the_rows_of_spark(
     spark: SparkSession, nulls: str, listed: str, strategy: str
 ) -> None:
     make_tables(spark, nulls)
-    query = (
-        "SELECT l.id, l.k FROM l WHERE l.a = 1 OR l.k NOT IN "
-        f"(SELECT r.k FROM r WHERE {LISTS[listed]})"
-    )
+    query = under_or(listed)
     with settings(spark, QUICK | {"spark.plait.join.strategy": strategy}):
         expected = rows_of_spark(spark, query)
         assert expected.total() >= 30
@@ -87,10 +91,7 @@ def test_a_list_that_is_small_gives_the_rows_of_spark(
     spark: SparkSession, nulls: str, listed: str
 ) -> None:
     make_tables(spark, nulls)
-    query = (
-        "SELECT l.id, l.k FROM l WHERE l.a = 1 OR l.k NOT IN "
-        f"(SELECT r.k FROM r WHERE {LISTS[listed]})"
-    )
+    query = under_or(listed)
     with settings(spark, QUICK | {"spark.sql.autoBroadcastJoinThreshold": "10MB"}):
         assert answer(spark.sql(query)) == rows_of_spark(spark, query)
 

@@ -22,7 +22,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from tests.python.cases import cases
-from tests.python.queries import NODES, settings
+from tests.python.queries import NODES, OF_SPARK, settings
 from tests.python.random_conditions import (
     BAND,
     COLUMNS,
@@ -85,13 +85,8 @@ LITTLE = 640 * 1024
 FEW_ROWS = 20
 SPILL_AFTER = "spark.shuffle.spill.numElementsForceSpillThreshold"
 
-# Spark's own join, as quick as it is for tables of this size.
-OF_SPARK = {
-    "spark.plait.enabled": False,
-    "spark.sql.shuffle.partitions": 1,
-    "spark.sql.adaptive.enabled": False,
-    "spark.sql.codegen.wholeStage": False,
-}
+# As quick as it is for tables of this size.
+INTERPRETED = OF_SPARK | {"spark.sql.codegen.wholeStage": False}
 
 Table = list[Row]
 
@@ -357,7 +352,7 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         if any(spilled is not None for spilled in bytes_spilled):
             what = "rows held" if join.is_plain else "inputs"
             SPILLED[what, any(bytes_spilled)] += 1
-    with settings(spark, keys | OF_SPARK):
+    with settings(spark, keys | INTERPRETED):
         own = spark.sql(join.spark_sql).collect()
     assert Counter(map(tuple, own)) == expected, join.spark_sql
 

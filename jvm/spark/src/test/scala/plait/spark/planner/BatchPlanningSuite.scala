@@ -2,10 +2,7 @@
 // Examples: joins of tables of which the planning fails. The oracle is Spark's own join.
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import plait.spark.{PlaitConf, PlaitReport, SparkSuite}
 
@@ -52,21 +49,4 @@ class BatchPlanningSuite extends SparkSuite {
       assert(error.getMessage.contains("no such value"), error.getMessage)
     }
   }
-}
-
-/** left <= right, at which the translation of conditions fails. */
-final private case class BrokenAtMost(left: Expression, right: Expression)
-    extends BinaryExpression
-    with CodegenFallback {
-  override def nullIntolerant: Boolean = true
-  override def dataType: DataType = {
-    val callers = Thread.currentThread.getStackTrace.map(_.getClassName)
-    if (callers.exists(_.startsWith("plait.spark.translate")))
-      throw new IllegalStateException("no such value")
-    BooleanType
-  }
-  override protected def nullSafeEval(l: Any, r: Any): Any =
-    l.asInstanceOf[Long] <= r.asInstanceOf[Long]
-  override protected def withNewChildrenInternal(l: Expression, r: Expression): BrokenAtMost =
-    copy(l, r)
 }
