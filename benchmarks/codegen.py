@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What generated code for whole stages gains a join: W1 and W4 with it and without.
+"""What generated code for whole stages gains a join: W1, W4 and joins of buckets, with and without.
 
     with      the pairs of a join go to the code of what stands above it, and no row is made of them
     without   spark.plait.join.whole-stage=false: each pair becomes a row, and what stands above and
@@ -14,8 +14,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import grid, w1, w4
 from benchmarks import spark as sparks
-from benchmarks import w1, w4
 from benchmarks.race import race
 from benchmarks.result import Case, Result
 from benchmarks.spark import BROADCASTING_OFF, SparkPeer
@@ -51,4 +51,9 @@ def run(spark: SparkSession, options: Options, folder: Path) -> None:
         w4.make_tables(spark, folder / "w4", rows)
         for title, join in cases.items():
             result.add(Case(title, race(peers(spark, join), options.runs)))
+        # Buckets are not shuffled: the stages that read them, which are generated, end in the join.
+        for case in grid.cases(rows * 3 // 10):
+            if case.buckets:
+                grid.make_tables(spark, folder / "grid", case)
+                result.add(Case(case.name, race(peers(spark, case.join), options.runs)))
     print("\n".join(result.judged))

@@ -54,6 +54,16 @@ class Hostile:
     sums: str = SUMS
     buckets: int = 0  # of the key, whose rows are sorted by it; none if 0
 
+    @property
+    def name(self) -> str:
+        """The title with the rows of both sides."""
+        return f"{self.title} ({self.left[0]:,} x {self.right[0]:,})"
+
+    @property
+    def join(self) -> Join:
+        """The join of its tables l and r."""
+        return Join(f"FROM l JOIN r ON {self.condition}", "l.k, l.s, r.s AS rs", self.sums)
+
 
 def cases(rows: int) -> Sequence[Hostile]:
     """Return the grid for tables of ``rows``, some of them a part of that."""
@@ -143,8 +153,7 @@ def run(spark: SparkSession, options: Options, folder: Path) -> None:
     for rows in options.sizes(300_000, quick=2_000):
         for case in cases(rows):
             tables = make_tables(spark, folder, case)
-            join = Join(f"FROM l JOIN r ON {case.condition}", "l.k, l.s, r.s AS rs", case.sums)
-            contest = Contest(spark, join, None, tables, None, enough=enough)
-            name = f"{case.title} ({case.left[0]:,} x {case.right[0]:,})"
-            contest.hold(result, (name, case.setting), {"stock Spark": LIMIT}, without=("DuckDB",))
+            contest = Contest(spark, case.join, None, tables, None, enough=enough)
+            setting = (case.name, case.setting)
+            contest.hold(result, setting, {"stock Spark": LIMIT}, without=("DuckDB",))
     print("\n".join(result.judged))

@@ -11,19 +11,22 @@ of an even number each comes after each other equally often). A peer that was st
 asked again. Short races may be longer than was asked for: ratios of some tenths of a second scatter
 by a half, and the median of 25 of them by a tenth. One whose warm-up took more than SLOW seconds of
 the processor has had time to get warm: that run counts, and is its only one. Of a race of no rounds
-the warm-up counts.
+the warm-up counts. The first row is asked for up to FIRSTS times after the rounds, while that has
+taken less than BRIEF seconds.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from benchmarks.peer import Measured, Peer, Rows, Stopped
 
 SLOW = 60.0
 MOST_MORE = 4
+FIRSTS = 5
+BRIEF = 10.0
 
 
 class Disagreement(Exception):
@@ -54,13 +57,14 @@ class Ratio:
 
 @dataclass
 class Lap:
-    """What is known of a peer: its times by round, and the rest of its last run."""
+    """What is known of a peer: its times by round, the rest of those runs, and its last one."""
 
     times: dict[int, float] = field(default_factory=dict)
     cpu: dict[int, float] = field(default_factory=dict)
     stopped_after: float | None = None
     last: Measured | None = None
-    first: float | None = None
+    runs: list[Measured] = field(default_factory=list)
+    firsts: list[float] = field(default_factory=list)
 
     @property
     def median(self) -> float:
@@ -73,6 +77,16 @@ class Lap:
     def cpu_median(self) -> float | None:
         """Seconds of the processor, if they are known."""
         return statistics.median(self.cpu.values()) if self.cpu else None
+
+    @property
+    def first(self) -> float | None:
+        """Seconds until the first row, if it has rows to give."""
+        return statistics.median(self.firsts) if self.firsts else None
+
+    def median_of(self, value: Callable[[Measured], int | None]) -> float | None:
+        """Return the median of what the runs that count say, or None if none does."""
+        known = [found for found in map(value, self.runs) if found is not None]
+        return statistics.median(known) if known else None
 
 
 Laps = dict[str, Lap]
@@ -109,7 +123,7 @@ def _of_pairs(a: dict[int, float], b: dict[int, float]) -> Ratio:
 
 
 def race(peers: Sequence[Peer], runs: int, slow: float = SLOW, enough: float = 0.0) -> Laps:
-    """Run every peer ``runs`` times after a warm-up, and each to its first row once.
+    """Run every peer ``runs`` times after a warm-up, and each to its first row.
 
     If all runs together took less than ``enough`` seconds there are more, up to four times as many.
 
@@ -126,11 +140,21 @@ def race(peers: Sequence[Peer], runs: int, slow: float = SLOW, enough: float = 0
                 _run(peer, lap, round_, slow if runs else 0.0)
     agree(laps)
     for peer in peers:
-        try:
-            laps[peer.name].first = peer.first()
-        except Stopped:
-            continue
+        laps[peer.name].firsts = _firsts(peer)
     return laps
+
+
+def _firsts(peer: Peer) -> list[float]:
+    found: list[float] = []
+    while len(found) < FIRSTS and sum(found) < BRIEF:
+        try:
+            seconds = peer.first()
+        except Stopped:
+            break
+        if seconds is None:
+            break
+        found.append(seconds)
+    return found
 
 
 def turn(count: int, round_: int) -> list[int]:
@@ -166,11 +190,13 @@ def _run(peer: Peer, lap: Lap, round_: int, slow: float) -> None:
         lap.stopped_after = stopped.seconds
         lap.times.clear()
         lap.cpu.clear()
+        lap.runs.clear()
         print(f"  round {round_} {peer.name:<24} stopped", flush=True)
         return
     lap.last = measured
     if round_ or (measured.cpu or measured.seconds) > slow:
         lap.times[round_] = measured.seconds
+        lap.runs.append(replace(measured, answer=None))
         if measured.cpu is not None:
             lap.cpu[round_] = measured.cpu
     print(

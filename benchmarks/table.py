@@ -38,8 +38,8 @@ class Column:
     shown: Callable[[float | None], str]
 
 
-def _of_last(value: Callable[[Measured], int | None]) -> Callable[[Lap], int | None]:
-    return lambda lap: value(lap.last) if lap.last else None
+def _of_runs(value: Callable[[Measured], int | None]) -> Callable[[Lap], float | None]:
+    return lambda lap: lap.median_of(value)
 
 
 def _seconds(value: float | None) -> str:
@@ -68,32 +68,32 @@ def size(bytes_: float | None) -> str:
 REST = (
     Column(
         "first row",
-        "the same join without the sums and with LIMIT 1, once, after the rounds",
+        "the same join without the sums and with LIMIT 1, median, after the rounds",
         lambda lap: lap.first,
         _seconds,
     ),
     Column(
         "memory",
         "most in use at once: tasks of Spark, without broadcasts; buffers of DuckDB",
-        _of_last(lambda last: last.memory),
+        _of_runs(lambda run: run.memory),
         size,
     ),
     Column(
         "spill",
         "bytes written to disk for want of memory",
-        _of_last(lambda last: last.spill),
+        _of_runs(lambda run: run.spill),
         size,
     ),
     Column(
         "state rows",
         "the most rows that the joins kept after a micro-batch",
-        _of_last(lambda last: max(last.state, default=0) if last.state is not None else None),
+        _of_runs(lambda run: max(run.state, default=0) if run.state is not None else None),
         _count,
     ),
     Column(
         "state",
         "the most bytes that the state stores of the query said they had in memory",
-        _of_last(lambda last: last.state_bytes),
+        _of_runs(lambda run: run.state_bytes),
         size,
     ),
 )

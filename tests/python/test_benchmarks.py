@@ -45,16 +45,17 @@ class Scripted:
     script: Iterator[float | None]
     answer: tuple[int, ...] | None = (1,)
     calls: list[str] = field(default_factory=list)
+    firsts: Iterator[float] = field(default_factory=lambda: itertools.repeat(0.5))
 
     def run(self) -> Measured:
         self.calls.append(self.name)
         seconds = next(self.script)
         if seconds is None:
             raise Stopped
-        return Measured(seconds, self.answer)
+        return Measured(seconds, self.answer, memory=int(seconds))
 
     def first(self) -> float | None:
-        return 0.5
+        return next(self.firsts, None)
 
 
 def test_the_first_round_is_the_warm_up_and_ratios_are_made_within_a_round() -> None:
@@ -64,6 +65,20 @@ def test_the_first_round_is_the_warm_up_and_ratios_are_made_within_a_round() -> 
     assert laps["a"].times == {1: 1.0, 2: 2.0}
     assert race.ratio(laps, "a", "b") == Ratio(0.375, 0.25, 0.5)
     assert laps["a"].first == 0.5
+
+
+def test_memory_and_first_row_are_medians_too() -> None:
+    firsts = iter([0.1, 0.5, 0.2, 0.9, 0.3, 77.0])
+    lap = race.race([Scripted("a", iter([9.0, 3.0, 8.0, 4.0]), firsts=firsts)], 3)["a"]
+    assert lap.median_of(lambda run: run.memory) == 4
+    assert lap.firsts == [0.1, 0.5, 0.2, 0.9, 0.3]
+    assert lap.first == 0.3
+
+
+def test_the_first_row_of_a_slow_peer_is_asked_for_once() -> None:
+    lap = race.race([Scripted("a", itertools.repeat(1.0), firsts=iter([11.0, 1.0]))], 1)["a"]
+    assert lap.firsts == [11.0]
+    assert race.race([Scripted("b", itertools.repeat(1.0), firsts=iter([]))], 1)["b"].first is None
 
 
 def test_a_peer_that_was_stopped_is_not_asked_again_and_gives_a_bound() -> None:
@@ -153,18 +168,19 @@ def test_a_claim_is_met_up_to_its_limit_and_says_so_plainly() -> None:
 
 
 def test_a_table_has_a_line_a_peer() -> None:
-    ran = Lap({1: 2.0}, {1: 3.0}, last=Measured(2.0, None, 3.0, 3 << 20, 0), first=0.25)
+    ran = Lap({1: 2.0}, {1: 3.0}, runs=[Measured(2.0, None, 3.0, 3 << 20, 0)], firsts=[0.25])
     plait, stock = table.lines({"Plait": ran, "stock Spark": Lap(stopped_after=120.0)})[1:]
     assert " ".join(plait.split()) == "Plait 2.00 s 1.00 (1.00 to 1.00) 3.00 s 1.00 0.25 s 3 MiB -"
     assert " ".join(stock.split()) == "stock Spark > 120 s < 0.02 - - - - -"
 
 
 def test_a_table_has_the_columns_of_which_something_is_known_and_says_what_they_are() -> None:
-    stream = {"Plait": Lap({1: 2.0}, last=Measured(2.0, state=(0, 1234, 7), state_bytes=5 << 20))}
+    kept = Measured(2.0, state=(0, 1234, 7), state_bytes=5 << 20)
+    stream = {"Plait": Lap({1: 2.0}, runs=[kept])}
     head, line = table.lines(stream)
     assert head.split()[-3:] == ["state", "rows", "state"]
     assert line.split()[-3:] == ["1,234", "5", "MiB"]
-    batch = {"Plait": Lap({1: 2.0}, last=Measured(2.0, memory=1), first=1.0)}
+    batch = {"Plait": Lap({1: 2.0}, runs=[Measured(2.0, memory=1)], firsts=[1.0])}
     heads = [line[:12].strip() for line in table.explained([batch], "from here to there")]
     assert heads == ["total", "by it", "cpu", "first row", "memory"]
     assert [line[:12].strip() for line in table.explained([stream], "")][3:] == [
