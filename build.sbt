@@ -47,8 +47,9 @@ val common = Seq(
   Compile / console / scalacOptions ~= (_.filterNot(_ == "-Werror")),
   libraryDependencies ++= munit,
   Test / fork := true,
+  // Groups of suites side by side, each JVM one suite after the other.
   Test / testForkedParallel := false,
-  Test / parallelExecution := false,
+  Test / parallelExecution := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value
 )
 
@@ -93,7 +94,7 @@ lazy val spark = (project in file("jvm/spark"))
       s"-Dplait.version=${version.value}"
     ),
     // The laws take as long as all other suites together: JVMs of their own. Those go through the same code for minutes,
-    // and take half the time with the optimizing compiler.
+    // and take half the time with the optimizing compiler. The other suites are two groups, by their packages, that end together.
     Test / testGrouping := {
       val options = (Test / forkOptions).value
       def of(name: String) =
@@ -103,6 +104,7 @@ lazy val spark = (project in file("jvm/spark"))
       def group(suite: String) =
         if (suite.endsWith("OperationLaws") || suite.endsWith("CastLaws")) "laws of operations"
         else if (suite.endsWith("Laws")) "laws"
+        else if (suite.count(_ == '.') > 2) "suites of the endpoint and of planning"
         else "suites"
       (Test / definedTests).value
         .groupBy(suite => group(suite.name))

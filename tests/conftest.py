@@ -76,6 +76,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.ui.retainedStages": 100,
             "spark.ui.retainedTasks": 1000,
             "spark.sql.ui.retainedExecutions": 100,
+            # Nobody looks at the text of each plan.
+            "spark.sql.ui.explainMode": "simple",
             "spark.sql.shuffle.partitions": 4,
             "spark.sql.session.timeZone": "UTC",
             # Tables of tests are small: with their size alone, each would be broadcast.
