@@ -33,7 +33,7 @@ test: .venv/dev .venv/node ## lint and every suite, up to the first stage that f
 	@echo "== lint: Python, docker, proto" && $(PYTHON_LINT) && $(DOCKER_LINT) && ($(PROTO_LINT))
 	@status=0; \
 	echo "== lint, test, jar: Scala" && ./sbt $(SBT_LINT) test jar && \
-	$(MAKE) --no-print-directory .venv/plait build/spark.jsa && \
+	$(MAKE) --no-print-directory .venv/plait build/spark.jsa build/quick-files.jar && \
 	echo "== test: Python" && $(TOOLCHAIN) && use_spark && \
 	$(PYTEST) --junitxml=build/pytest.xml || status=$$?; \
 	$(BIN)/python scripts/tally.py $(REPORTS); exit $$status
@@ -70,6 +70,9 @@ dist: .venv/dev ## the source archive, and from it the wheel that carries the ja
 
 build/spark.jsa: python/constraints.txt tests/class_archive.py | .venv/plait
 	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m tests.class_archive
+
+build/quick-files.jar: python/constraints.txt tests/QuickFiles.java | .venv/plait
+	@$(TOOLCHAIN) && use_spark && $(BIN)/python -m tests.quick_files
 
 # Below: the set-up. A stamp in .venv is newer than what it was made from.
 

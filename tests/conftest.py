@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests import quick_files
 from tests.class_archive import quick_start
 
 import plait
@@ -66,27 +67,29 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = plait.session(
-        master="local[2]",
-        app_name="plait tests",
-        **{
-            "spark.ui.enabled": False,
-            # What is over would fill the heap.
-            "spark.ui.retainedJobs": 100,
-            "spark.ui.retainedStages": 100,
-            "spark.ui.retainedTasks": 1000,
-            "spark.sql.ui.retainedExecutions": 100,
-            # Nobody looks at the text of each plan.
-            "spark.sql.ui.explainMode": "simple",
-            "spark.sql.shuffle.partitions": 4,
-            "spark.sql.session.timeZone": "UTC",
-            # Tables of tests are small: with their size alone, each would be broadcast.
-            "spark.sql.autoBroadcastJoinThreshold": -1,
-            "spark.plait.planning.on-error": "fail",
-            # Spark would run a stage whose generated code is wrong without it, and log that.
-            "spark.sql.codegen.fallback": False,
-            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        },
-    )
+    with quick_files.on_class_path():
+        session = plait.session(
+            master="local[2]",
+            app_name="plait tests",
+            **{
+                "spark.ui.enabled": False,
+                # What is over would fill the heap.
+                "spark.ui.retainedJobs": 100,
+                "spark.ui.retainedStages": 100,
+                "spark.ui.retainedTasks": 1000,
+                "spark.sql.ui.retainedExecutions": 100,
+                # Nobody looks at the text of each plan.
+                "spark.sql.ui.explainMode": "simple",
+                "spark.sql.shuffle.partitions": 4,
+                "spark.sql.session.timeZone": "UTC",
+                # Tables of tests are small: with their size alone, each would be broadcast.
+                "spark.sql.autoBroadcastJoinThreshold": -1,
+                "spark.plait.planning.on-error": "fail",
+                # Spark would run a stage whose generated code is wrong without it, and log that.
+                "spark.sql.codegen.fallback": False,
+                "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+                **quick_files.settings(),
+            },
+        )
     yield session
     session.stop()

@@ -2,6 +2,10 @@
 // Examples: what a Scala program is told of its joins.
 package plait.spark
 
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
 import plait.Side
 
 class ExplanationSuite extends SparkSuite {
@@ -29,6 +33,32 @@ class ExplanationSuite extends SparkSuite {
     assert(found.toString.contains("left to Spark: the condition has no comparison"))
     // The = that there is, the rows are dealt by.
     assert(found.toString.contains("or an = beside those that the sides are hashed by"))
+  }
+
+  private def codesOf(query: String) =
+    Plait.explain(spark.sql(query)).sides.map(_.whyNot.map(_.code)).distinct
+
+  test("a join of a type that only Spark has says which") {
+    val rows = "SELECT id, id % 3 AS k FROM range(20)"
+    val one = s"SELECT l.id, (SELECT r.id FROM ($rows) r WHERE r.id = l.id) AS r FROM ($rows) l"
+    assertEquals(codesOf(one), Seq(Some("JOIN_TYPE_NOT_SUPPORTED")))
+    assert(clue(Plait.explain(spark.sql(one)).toString).toLowerCase.contains("single"))
+  }
+
+  test("a join that something else has planned before says that Plait was not asked") {
+    val rows = "SELECT id, id % 3 AS k FROM range(20)"
+    val query = s"SELECT * FROM ($rows) l JOIN ($rows) r ON l.k = r.k AND l.id < r.id"
+    val classic = spark.asInstanceOf[SparkSession]
+    val ofSpark = classic.sessionState.planner.JoinSelection
+    classic.experimental.extraStrategies = Seq(new SparkStrategy {
+      override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+        case join: Join => ofSpark(join)
+        case _ => Nil
+      }
+    })
+    try assertEquals(codesOf(query), Seq(Some("NOT_ASKED")))
+    finally classic.experimental.extraStrategies = Nil
+    assertEquals(codesOf(query), Seq(Some("ENDLESS_REACH"), None))
   }
 
   test("the rows as JSON leave out what they do not have") {

@@ -109,13 +109,15 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       .replace("id % 400", "id % 400 * 4")
       .replace("range(10000)", "range(2500)")
 
+  private lazy val rowsOfOneKey = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
+    types.map(ofOneKey).map(sql => sql -> ofSpark(session, sql))
+  }
+
   for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
     test(s"the rows of one key do not need to fit in memory ($mode)") {
-      val expected = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
-        types.map(ofOneKey).map(sql => sql -> ofSpark(session, sql))
-      }
+      val all = rowsOfOneKey
       inLittleMemory(settings: _*) { session =>
-        for ((sql, rows) <- expected) {
+        for ((sql, rows) <- all) {
           val (found, spilled) = run(session, sql)
           assertEquals(found, rows, sql)
           assert(spilled.exists(_ > 100000), s"$spilled bytes spilled: $sql")
