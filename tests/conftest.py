@@ -67,7 +67,8 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with quick_files.on_class_path():
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(quick_files.ON_CLASS_PATH, str(quick_files.JAR), prepend=os.pathsep)
         session = plait.session(
             master="local[2]",
             app_name="plait tests",

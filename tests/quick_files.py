@@ -14,11 +14,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-
-import pyspark
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "tests" / "QuickFiles.java"
@@ -32,24 +29,13 @@ def settings() -> dict[str, str]:
     return {"spark.hadoop.fs.file.impl": "plait.tests.QuickFiles"} if JAR.exists() else {}
 
 
-@contextmanager
-def on_class_path() -> Iterator[None]:
-    """Let a JVM that Spark starts have the jar."""
-    before = os.environ.get(ON_CLASS_PATH)
-    os.environ[ON_CLASS_PATH] = os.pathsep.join(filter(None, [before, str(JAR)]))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[ON_CLASS_PATH]
-        else:
-            os.environ[ON_CLASS_PATH] = before
-
-
 def main() -> None:
     """Compile the one class against Spark's jars."""
     tools = Path(os.environ["JAVA_HOME"]) / "bin"
-    jars = Path(pyspark.__file__).parent / "jars"
+    spark = find_spec("pyspark")
+    assert spark is not None
+    assert spark.origin is not None
+    jars = Path(spark.origin).parent / "jars"
     JAR.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as classes:
         compiled = [tools / "javac", "-nowarn", "-cp", f"{jars}/*", "-d", classes, SOURCE]
