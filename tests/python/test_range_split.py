@@ -124,6 +124,18 @@ def test_what_cannot_be_split_runs_in_one_task_pruned(
         assert plait.counters(df)[0].metrics["peakBuffered"] < 1500
 
 
+def test_a_join_whose_sides_would_be_cut_in_two_places_runs_in_one_task(
+    spark: SparkSession,
+) -> None:
+    query = f"SELECT p.id, r.id FROM points p LEFT JOIN ranges r ON {IN_RANGE}"
+    with settings(spark, ALWAYS | {"spark.sql.execution.reuseSubquery": False}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        said = str(plait.explain(df))
+        assert "range#" not in said
+        assert "cut in different places, because spark.sql.execution.reuseSubquery is false" in said
+
+
 @pytest.mark.parametrize(
     ("query", "reason"),
     [

@@ -253,7 +253,7 @@ object WhyNot {
   final case class CutsNotShared(setting: String)
       extends WhyNot(
         "CUTS_NOT_SHARED",
-        s"it has no equality, and both sides would be cut in different places, because $setting is false",
+        s"both sides would be cut in different places, because $setting is false",
         setting
       )
 

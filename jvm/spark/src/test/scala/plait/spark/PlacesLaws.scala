@@ -20,12 +20,26 @@ class PlacesLaws extends munit.FunSuite {
     val stays = ends(Seq(10, 20, 30), home, enough = 1)
     assertEquals(
       stays.toLongArray().toSeq,
-      Seq(99L, 12L, 28L, Long.MinValue, Long.MaxValue, Long.MinValue, 10L, 20L, 30L)
+      Seq(
+        99L,
+        12L,
+        28L,
+        Long.MinValue,
+        Long.MaxValue,
+        Long.MinValue,
+        99L,
+        99L,
+        99L,
+        99L,
+        10L,
+        20L,
+        30L
+      )
     )
     val afar = ends(Seq(10, 20, 30), home, enough = 2)
     assertEquals(
       afar.toLongArray().toSeq,
-      Seq(13L, 12L, 28L, Long.MinValue, 3L, 99L, 10L, 20L, 30L)
+      Seq(13L, 12L, 28L, Long.MinValue, 3L, 99L, 13L, 13L, 28L, 28L, 10L, 20L, 30L)
     )
     assertEquals(home.map { case (low, high) => Places.of(low, high, afar, 4) }, Seq(0, 0, 2, 4, 1))
     assertEquals(reached((12, 12), afar, 4), Seq(1, 0, 2))

@@ -15,13 +15,16 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   AttributeSeq,
   BindReferences,
+  Cast,
+  Divide,
   Expression,
   Literal,
+  Multiply,
   Murmur3Hash,
   Pmod,
   UnsafeRow
 }
-import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
+import org.apache.spark.sql.types.{BinaryType, DoubleType, FloatType, LongType, StringType}
 import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -165,6 +168,28 @@ class RowsAndKeysLaws extends munit.FunSuite {
     assertEquals(handles.map(store.get(_).getLong(0)), Seq.tabulate(1000)(_.toLong))
     store.clear()
     assertEquals(manager.pages, 0)
+  }
+
+  test("a short row costs the reading of one chunk, also after a long row") {
+    var turned = 0L
+    val counting = new SpillSeal(Array.fill[Byte](16)(1)) {
+      override def turn(start: Array[Byte], offset: Long, bytes: Array[Byte], length: Int): Unit = {
+        turned += length
+        super.turn(start, offset, bytes, length)
+      }
+    }
+    val spilled = new SpillFile(new Target().file, Some(counting))
+    // At each place the length of a row, of 16 bytes but for the first.
+    val page = Array.fill(1 << 17)(16L)
+    page(0) = 500000L
+    val place = spilled.write(MemoryBlock.fromLongArray(page))
+    val row = new UnsafeRow(1)
+    spilled.read(place, 0, row)
+    assertEquals(row.getSizeInBytes, 500000)
+    turned = 0
+    for (offset <- 600000L to 1000000L by 40000L) spilled.read(place, offset, row)
+    assert(turned <= 11 * 8192, s"11 rows of 16 bytes took $turned bytes")
+    spilled.close()
   }
 
   test("pages that are encrypted do not show in the file, nor that two of them are equal") {
@@ -365,31 +390,39 @@ class RowsAndKeysLaws extends munit.FunSuite {
     index.clear()
   }
 
+  /** 1,000 keys dealt at random into 1,024 places meet some 638 of them. */
+  private def assertNotCrowded(table: HashKeyTable, keys: Iterator[RowKey]): Unit = {
+    val homes = keys.take(1000).map(table.slotHash(_) & 1023).toSet.size
+    assert(homes > 550, s"1,000 keys stand in $homes places of 1,024")
+  }
+
   test("the keys that Spark's shuffle sends to one task do not crowd the table") {
     for (
       (table, key, dealtBy) <- Seq(
-        (new RowKeyTable with Hashes, reader(columns: _*), columns(1)),
-        (new WholeKeyTable with Hashes, reader(columns(1)), columns(1)),
-        (new TextKeyTable with Hashes, textReader, columns(0))
+        (new RowKeyTable, reader(columns: _*), columns(1)),
+        (new WholeKeyTable, reader(columns(1)), columns(1)),
+        (new TextKeyTable, textReader, columns(0))
       )
     ) {
       val hash = new Murmur3Hash(Seq(dealtBy))
       val partition = BindReferences.bindReference[Expression](Pmod(hash, Literal(256)), columns)
-      val ofOneTask = Iterator.from(0).filter(id => partition.eval(key(id).row) == 3).take(1000)
-      ofOneTask.foreach(id => table.claim(key(id)))
-      val homes = table.hashes.map(_ & 1023).toSet.size
-      // 1,000 keys dealt at random into 1,024 places meet some 638 of them.
-      assert(homes > 550, s"1,000 keys stand in $homes places of 1,024")
+      val ofOneTask = Iterator.from(0).filter(id => partition.eval(key(id).row) == 3)
+      assertNotCrowded(table, ofOneTask.map(key))
     }
   }
-}
 
-/** Notes the hash of every key it is asked for. */
-private trait Hashes extends HashKeyTable {
-  val hashes: mutable.Set[Int] = mutable.Set.empty
-  abstract override protected def hashOf(key: RowKey): Int = {
-    val hash = super.hashOf(key)
-    hashes += hash
-    hash
-  }
+  for (
+    (what, number) <- Seq(
+      "whole numbers" -> columns(1),
+      "multiples of 1,024" -> Multiply(columns(1), Literal(1024L)),
+      "multiples of 2 to the 32nd" -> Multiply(columns(1), Literal(1L << 32)),
+      "doubles that are whole numbers" -> Cast(columns(1), DoubleType),
+      "floats that are whole numbers" -> Cast(columns(1), FloatType),
+      "doubles with two digits after the point" ->
+        Divide(Cast(columns(1), DoubleType), Literal(100.0))
+    )
+  )
+    test(s"keys that follow one another do not crowd the table: $what") {
+      assertNotCrowded(new WholeKeyTable, Iterator.from(1).map(reader(number)))
+    }
 }

@@ -26,6 +26,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN, LIST_SUBQUERY}
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, IntegerType}
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
@@ -107,15 +108,23 @@ object RangeSplit extends Rule[LogicalPlan] {
         if left * right < FewPairs
       } yield WhyNot.FewPairs((left * right).toLong)
 
-  /** Why a join with a home side was not cut, for all that. */
+  /** Why a join that has a home side was not cut, for all that. */
   def whyNot(join: JoinToPlan): Option[WhyNot] =
-    for {
-      side <- homes(join.joinType).headOption
-      condition <- join.residual
-      intervals <- JoinIntervals.of(new JoinCondition(condition, join.children), side).toOption
-      if isPreservedStretch(join, intervals)
-      why <- whyNotReadTwice(side, asWritten(join.children(side)))
-    } yield why
+    join.residual
+      .flatMap(condition => usable(join, new JoinCondition(condition, join.children)).headOption)
+      .flatMap { case (side, intervals) =>
+        whyNotShared.orElse(
+          Option
+            .when(isPreservedStretch(join, intervals))(asWritten(join.children(side)))
+            .flatMap(whyNotReadTwice(side, _))
+        )
+      }
+
+  /** Both sides must be cut in the same places, and two subqueries may sample other rows. */
+  def whyNotShared: Option[WhyNot] =
+    Option.unless(conf.subqueryReuseEnabled)(
+      WhyNot.CutsNotShared(SQLConf.SUBQUERY_REUSE_ENABLED.key)
+    )
 
   /** Adaptive execution hides what it has run. */
   private def asWritten(plan: LogicalPlan): LogicalPlan = plan.transform {
@@ -164,7 +173,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     ) != JoinStrategyChoice.Never && !join.hasKeys && !join.join.isStreaming && join.residual
       .exists(_.deterministic) &&
       join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
-      JoinMode.smallSide(join, conf).isEmpty && conf.subqueryReuseEnabled &&
+      JoinMode.smallSide(join, conf).isEmpty && whyNotShared.isEmpty &&
       !join.join.exists(_.isInstanceOf[DomainJoin])
 
   /** The home side of a join that is worth a split. */
@@ -181,18 +190,21 @@ object RangeSplit extends Rule[LogicalPlan] {
       join: JoinToPlan,
       condition: JoinCondition
   ): Option[(Side, JoinIntervals)] = {
-    val usable = for {
-      side <- homes(join.joinType)
-      intervals <- JoinIntervals.of(condition, side).toOption
-      if intervals.shape != Mixed
-    } yield side -> intervals
-    val points = usable.filter { case (_, intervals) => intervals.shape == Point }
+    val found = usable(join, condition)
+    val points = found.filter { case (_, intervals) => intervals.shape == Point }
     // maxByOption keeps the first of equals.
-    (if (points.nonEmpty) points else usable).maxByOption { case (side, intervals) =>
+    (if (points.nonEmpty) points else found).maxByOption { case (side, intervals) =>
       val rows = join.rows(side)
       (intervals.cost == Computed, rows.isEmpty, rows)
     }
   }
+
+  private def usable(join: JoinToPlan, condition: JoinCondition): Seq[(Side, JoinIntervals)] =
+    for {
+      side <- homes(join.joinType)
+      intervals <- JoinIntervals.of(condition, side).toOption
+      if intervals.shape != Mixed
+    } yield side -> intervals
 
   /** What the cuts are taken from: what is computed first is computed once more for them, though not if that
     * takes cuts of its own.

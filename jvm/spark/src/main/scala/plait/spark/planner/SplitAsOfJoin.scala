@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression}
 import org.apache.spark.sql.catalyst.plans.{FullOuter, RightOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.internal.SQLConf
 
 import plait.order.WhyNot
 import plait.spark.plan.AsOfJoin
@@ -69,11 +68,7 @@ object SplitAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       .orElse(
         Option.when(join.best.left.references.isEmpty)(WhyNot.OneMatchValue(join.best.left.sql))
       )
-      .orElse(
-        Option.when(!conf.subqueryReuseEnabled)(
-          WhyNot.CutsNotShared(SQLConf.SUBQUERY_REUSE_ENABLED.key)
-        )
-      )
+      .orElse(RangeSplit.whyNotShared)
       .orElse(rows.filter(_ < FewRows && !isAlways).map(n => WhyNot.FewRows(n.toLong)))
       .orElse(Option.when(samples(join).isEmpty && !isAlways) {
         WhyNot.CostlyCuts(s"${join.best.left.sql} and ${join.best.right.sql}")

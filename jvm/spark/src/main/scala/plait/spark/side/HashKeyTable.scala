@@ -62,9 +62,14 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
   /** How many keys have rows, or are about to. */
   def size: Int = count - idleCount
 
-  private def slotHash(key: RowKey): Int = {
+  /** By its lower bits a key has its place. Of the hash itself they may be alike: doubles that are whole numbers
+    * end in zeros, and a product keeps those. What is mixed is told apart as before (MurmurHash3's finalizer, in part).
+    */
+  private[spark] def slotHash(key: RowKey): Int = {
     val hash = hashOf(key)
-    if (hash == 0) 1 else hash
+    val folded = (hash ^ hash >>> 16) * 0x85ebca6b
+    val mixed = folded ^ folded >>> 13
+    if (mixed == 0) 1 else mixed
   }
 
   def find(key: RowKey): HashedKeyGroup = {

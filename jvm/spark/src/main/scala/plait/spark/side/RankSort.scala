@@ -278,6 +278,8 @@ final class RankSort(
     mostUsed = 0
     runs = None
     held.clear()
+    // Else the rows' iterator, and all below it, would stay to the end of the task.
+    held.whenShort(() => 0L)
     files.foreach(_.delete())
     files.clear()
     inFiles.clear()

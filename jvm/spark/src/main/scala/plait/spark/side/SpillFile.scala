@@ -102,7 +102,8 @@ final class SpillFile(file: File, seal: Option[SpillSeal]) extends Closeable {
       chunkLength = 0
       val least = (offset - chunkStart).toInt + needed
       if (chunk.length < least) chunk = new Array[Byte](least)
-      val buffer = ByteBuffer.wrap(chunk)
+      // No more than that, though a long row may have made the chunk longer: the next one is another's page.
+      val buffer = ByteBuffer.wrap(chunk, 0, math.max(Chunk, least))
       var isOver = false
       // Invariant: the first `chunkLength` bytes of the chunk are those of the file from `chunkStart` on.
       while (!isOver && buffer.hasRemaining) {

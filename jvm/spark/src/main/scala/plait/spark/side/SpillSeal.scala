@@ -20,7 +20,7 @@ import javax.crypto.spec.{IvParameterSpec, SecretKeySpec}
   *      numbers would tell what differs between them.
   *   2. Encrypting and decrypting are the same.
   */
-final class SpillSeal(key: Array[Byte]) {
+class SpillSeal(key: Array[Byte]) {
   import SpillSeal._
   private val cipher = Cipher.getInstance("AES/CTR/NoPadding")
   private val secret = new SecretKeySpec(key, "AES")

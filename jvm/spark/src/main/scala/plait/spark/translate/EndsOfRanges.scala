@@ -15,13 +15,14 @@ import org.apache.spark.sql.types.{ArrayType, DataType, LongType}
 
 import plait.join.RangeEnds
 
-/** An aggregate over the rows of a home side: until where the rows of each range reach, by [[RangeEnds]], and
-  * then the cuts by which they were told apart.
+/** An aggregate over the rows of a home side: until where the rows of each range reach, by [[RangeEnds]], with
+  * the greatest of these up to each, and then the cuts by which they were told apart.
   *
   * {{{
   * cuts 10, 20       rows [1, 13] [11, 12] [3, NULL]
   *   13, 12, Long.MinValue        until where each of three ranges reaches
   *   Long.MaxValue, Long.MinValue     afar is nothing
+  *   13, 13, 13                   the greatest of the ranges up to each
   *   10, 20                       the cuts
   * }}}
   *
@@ -72,8 +73,11 @@ final case class EndsOfRanges(
     found
   }
 
-  override def eval(found: Found): Any =
-    UnsafeArrayData.fromPrimitiveArray(found.ends.until(enough) ++ found.cuts)
+  override def eval(found: Found): Any = {
+    val ends = found.ends.until(enough)
+    val greatest = ends.take(ranges).scanLeft(Long.MinValue)(math.max(_, _)).tail
+    UnsafeArrayData.fromPrimitiveArray(ends ++ greatest ++ found.cuts)
+  }
 
   override def serialize(found: Found): Array[Byte] = {
     val longs = found.cuts.length.toLong +: (found.cuts ++ found.ends.toArray)

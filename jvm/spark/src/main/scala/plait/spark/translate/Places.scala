@@ -37,14 +37,14 @@ object Places {
   }
 
   def reached(low: Long, high: Long, ends: ArrayData, ranges: Int): ArrayData = {
+    var range = firstUntil(low, ends, ranges)
     val last = rangeOf(high, ends, ranges)
-    val found = new Array[Int](last + 2)
+    val found = new Array[Int](math.max(last - range, -1) + 2)
     var count = 0
     if (high >= ends.getLong(ranges) && low <= ends.getLong(ranges + 1)) {
       found(count) = Afar
       count += 1
     }
-    var range = 0
     // Invariant: those before `range` that stay until `low` are in `found`.
     while (range <= last) {
       if (ends.getLong(range) >= low) {
@@ -56,9 +56,14 @@ object Places {
     UnsafeArrayData.fromPrimitiveArray(java.util.Arrays.copyOf(found, count))
   }
 
-  /** By the cuts, which stand behind the ends. */
+  /** The first range that stays until `low`, by the greatest ends up to each. */
+  private def firstUntil(low: Long, ends: ArrayData, ranges: Int): Int =
+    if (low == Long.MinValue) 0
+    else RangeOf.countAtMost(low - 1, ends, ranges + 2, 2 * ranges + 2)
+
+  /** By the cuts, which stand behind them. */
   private def rangeOf(rank: Long, ends: ArrayData, ranges: Int): Int =
-    RangeOf.countAtMost(rank, ends, ranges + 2)
+    RangeOf.countAtMost(rank, ends, 2 * ranges + 2, ends.numElements())
 
   private[translate] val name: String = getClass.getName.stripSuffix("$")
 }

@@ -60,14 +60,16 @@ object RangeOf {
     *   or null
     */
   def countAtMost(rank: Long, cuts: ArrayData): Int =
-    if (cuts == null) 0 else countAtMost(rank, cuts, 0)
+    if (cuts == null) 0 else countAtMost(rank, cuts, 0, cuts.numElements())
 
   /** @param from
     *   where the cuts begin
+    * @param until
+    *   where they end
     */
-  def countAtMost(rank: Long, cuts: ArrayData, from: Int): Int = {
+  def countAtMost(rank: Long, cuts: ArrayData, from: Int, until: Int): Int = {
     var below = from
-    var above = cuts.numElements()
+    var above = until
     // Invariant: cuts before `below` are at most the rank, those from `above` on are greater.
     while (below < above) {
       val middle = (below + above) >>> 1
