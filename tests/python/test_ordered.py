@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException
-from tests.python.queries import answer, joins_planned, rows_of_spark, settings
+from pyspark.sql.functions import expr
+from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, settings
 
 import plait
 
@@ -283,6 +284,68 @@ def test_a_filter_that_becomes_a_join_or_python_is_evaluated_above_the_check(
             assert answer(spark.sql(query)) == rows_of_spark(spark, query) != Counter()
     finally:
         spark.sql("DROP TABLE risen")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH w AS (SELECT * FROM steps) SELECT a.seq FROM w a JOIN r b ON {near}",
+        "WITH v AS (SELECT * FROM steps), w AS (SELECT * FROM v WHERE seq > 0) "
+        "SELECT a.seq FROM w a JOIN r b ON {near}",
+        "SELECT * FROM (WITH w AS (SELECT * FROM steps) SELECT a.seq FROM w a JOIN r b ON {near})",
+        "WITH w AS (SELECT * FROM steps) "
+        "SELECT k FROM r WHERE seq IN (SELECT a.seq FROM w a JOIN r b ON {near})",
+    ],
+)
+def test_the_order_of_a_table_is_asked_of_its_rows_in_a_query_of_with(
+    spark: SparkSession, table: str, query: str
+) -> None:
+    near = "a.k = b.k AND a.seq BETWEEN b.seq - 5 AND b.seq"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    assert "29 comes after 30" in error_of(spark.sql(query.format(near=near)))
+    with settings(spark, {VIOLATION: "drop"}):
+        inline = query.replace("FROM w", "FROM (SELECT * FROM steps WHERE seq > 0)")
+        assert answer(spark.sql(query.format(near=near))) == answer(
+            spark.sql(inline.format(near=near))
+        )
+
+
+def test_the_order_of_a_table_is_asked_where_a_dataframe_of_with_is_joined(
+    spark: SparkSession, table: str
+) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    steps = spark.sql(f"WITH w AS (SELECT * FROM {table}) SELECT * FROM w")
+    joined = steps.alias("a").join(spark.table("r").alias("b"), expr("a.k = b.k"))
+    assert "29 comes after 30" in error_of(joined)
+
+
+def test_a_join_finds_in_the_cache_what_was_cached_of_a_table_that_has_an_order(
+    spark: SparkSession, table: str
+) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+    some = spark.table(table).where("seq > 1").cache()
+    try:
+        joined = some.alias("a").join(some.alias("b"), expr("a.k = b.k AND a.seq = b.seq + 1"))
+        assert plan_of(joined).count("InMemoryTableScan") == 2
+        seqs = [2, 3, 3, 5, 6, 29, 30]
+        assert answer(joined) == Counter(
+            repr((1, a, 1, b)) for a in seqs for b in seqs if a == b + 1
+        )
+    finally:
+        some.unpersist(blocking=True)
+
+
+def test_a_table_that_has_an_order_has_its_statistics_in_a_join(
+    spark: SparkSession, table: str
+) -> None:
+    spark.sql(f"ANALYZE TABLE {table} COMPUTE STATISTICS FOR ALL COLUMNS")
+    query = f"SELECT a.seq FROM {table} a JOIN {table} b ON a.seq = b.seq"
+    with settings(spark, {"spark.sql.cbo.enabled": True}):
+        plain = spark.sql(query)._jdf.queryExecution().optimizedPlan().stats().rowCount()
+        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
+        claimed = spark.sql(query)._jdf.queryExecution().optimizedPlan()
+        assert "OrderedBy" in claimed.toString()
+        assert claimed.stats().rowCount().toString() == plain.toString() != "None"
 
 
 def test_the_order_of_a_tables_files_is_not_asked_of_its_rows_in_the_cache(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,6 +123,21 @@ def test_what_cannot_be_split_runs_in_one_task_pruned(
         assert "range#" not in str(plait.explain(df))
         assert str(plait.explain(df)).count("in one task: the condition of this ") == 2
         assert plait.counters(df)[0].metrics["peakBuffered"] < 1500
+
+
+def test_a_side_is_small_by_the_partitions_that_are_read_of_it(spark: SparkSession) -> None:
+    points = spark.sql("SELECT x, if(id = 7, 1, 2) AS day FROM points")
+    points.write.partitionBy("day").mode("overwrite").saveAsTable("days")
+    query = f"SELECT p.x, r.id FROM days p JOIN ranges r ON {IN_RANGE} WHERE p.day = "
+    # More than the file of one row, and less than any other side.
+    small = {"spark.sql.autoBroadcastJoinThreshold": 2000}
+    try:
+        with settings(spark, ALWAYS | small):
+            assert "left  collected" in str(plait.explain(spark.sql(query + "1")))
+            assert "range#" in str(plait.explain(spark.sql(query + "2")))
+            assert answer(spark.sql(query + "1")) == rows_of_spark(spark, query + "1") != Counter()
+    finally:
+        spark.sql("DROP TABLE days")
 
 
 def test_a_join_whose_sides_would_be_cut_in_two_places_runs_in_one_task(

@@ -48,9 +48,10 @@ final case class OrderChoice(orders: BySide[Order], reaches: BySide[Reach]) {
   * }}}
   *
   * For `l.a + r.b BETWEEN -5 AND 5` that is `a ASC, b DESC`. On a draw the first in the condition
-  * and ascending orders win.
+  * and ascending orders win. Of a side with more than [[MostTerms]] candidates the first are tried.
   */
 object OrderChoice {
+  private val MostTerms = 64
 
   /** @param offered
     *   orders that a side has without sorting, or nearly
@@ -104,8 +105,10 @@ object OrderChoice {
     val orders = BySide.make { side =>
       val candidates = across.flatMap(candidatesOf(side, _)).distinct
       kept(side, candidates.flatMap(term => directions.map(Order(term, _))))
+        .take(directions.size * MostTerms)
     }
     val terms = orders.map(_.map(_.term).distinct)
+    val ordersOf = orders.map(_.groupBy(_.term))
     // A reach depends on neither direction, nor on the row's own order.
     val reaches = BySide.make { side =>
       terms(side.other).map(term => term -> Reach.of(side, term, across, known(side.other))).toMap
@@ -113,8 +116,8 @@ object OrderChoice {
     for {
       leftTerm <- terms.left
       rightTerm <- terms.right
-      left <- orders.left.filter(_.term == leftTerm)
-      right <- orders.right.filter(_.term == rightTerm)
+      left <- ordersOf.left(leftTerm)
+      right <- ordersOf.right(rightTerm)
     } yield OrderChoice(
       BySide(left, right),
       BySide(reaches.left(rightTerm), reaches.right(leftTerm))

@@ -39,6 +39,19 @@ class OrderChoiceSuite extends LawSuite {
     )
   }
 
+  test(
+    "c_i <= d_i for i = 1 .. 2000: c1 ascends and d2 descends, so that each side is pruned by one"
+  ) {
+    val all = (1 to 2000).map { i =>
+      val (c, d) =
+        (Variable(s"c$i", Side.Left, Domain.Long), Variable(s"d$i", Side.Right, Domain.Long))
+      Compare(Comparison.AtMost, c, d)
+    }
+    val choice = best(all: _*).toOption.get
+    assertEquals(choice.orders.map(_.term.toString), BySide("c1", "d2"))
+    assertEquals(Side.both.flatMap(choice.whyNotPruned), Nil)
+  }
+
   test("a + s BETWEEN -5 AND 5: one side ascends, the other descends") {
     val sum = Add(a, s)
     val chosen = orders(

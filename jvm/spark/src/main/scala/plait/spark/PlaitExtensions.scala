@@ -45,8 +45,9 @@ import plait.spark.sql.PlaitParser
   * planner strategy         SymmetricHashJoinStrategy     joins as Spark's optimizer leaves them:
   *                                                        pushed down, reordered, keys normalised;
   *                                                        injected strategies come before Spark's
-  * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are
-  *                                                        known; before Spark orders joins by cost
+  * optimizer, before CBO    RangeSplit                    conditions are pushed down, sizes are known
+  *                                                        but for those of partitioned tables, which it
+  *                                                        prunes; before Spark orders joins by cost
   * optimizer, before CBO    SplitAsOfJoin                 the same
   * after resolution         StreamSubqueries              types and streams are known; Spark's check of
   *                                                        subqueries comes next

@@ -279,7 +279,7 @@ class RowsAndKeysLaws extends munit.FunSuite {
       ),
       (
         "a long, all of one hash",
-        () => new WholeKeyTable { override def hashOf(key: RowKey) = 7 },
+        () => new WholeKeyTable { override def slotHashOf(key: RowKey) = 7 },
         reader(columns(1))
       ),
       (

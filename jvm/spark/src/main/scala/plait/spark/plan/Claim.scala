@@ -16,6 +16,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 trait Claim extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
+
+  /** With those of the columns, which Spark leaves out of what it does not know. */
+  override def stats: Statistics = child.stats
   override protected lazy val validConstraints: ExpressionSet = child.constraints
 }
 

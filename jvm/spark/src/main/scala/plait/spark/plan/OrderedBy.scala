@@ -30,6 +30,10 @@ final case class OrderedBy(
 ) extends Claim {
   override def maxRowsPerPartition: Option[Long] = child.maxRowsPerPartition
 
+  /** What a table says of its files is not of the rows: they are found in the cache by who reads them without it. */
+  override protected def doCanonicalize(): LogicalPlan =
+    if (declared == DeclaredBy.Table) child.canonicalized else super.doCanonicalize()
+
   override protected def withNewChildInternal(newChild: LogicalPlan): OrderedBy =
     copy(child = newChild)
 }

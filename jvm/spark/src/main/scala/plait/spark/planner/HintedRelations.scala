@@ -112,7 +112,7 @@ object HintedRelations {
       name.takeRight(wanted.size).corresponds(wanted)(SQLConf.get.resolver(_, _))
 
   private def isQueryOfItsOwn(plan: LogicalPlan): Boolean = plan match {
-    case _: SubqueryAlias | _: View | _: UnresolvedWith | _: ResolvedHint | _: Claim => true
+    case _: SubqueryAlias | _: View | _: UnresolvedWith => true
     case _ => false
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -17,7 +19,8 @@ import plait.spark.plan.DeclaredBy
   * }}}
   *
   * A hint on the table in a query goes before its properties. A table that is not joined is not
-  * checked, nor one that is cached ([[CachedTables]]).
+  * checked, nor one that is cached ([[CachedTables]]). Of a query in WITH that is joined the table is checked
+  * wherever else the query is used.
   */
 object OrderedTables extends Rule[LogicalPlan] {
   private val OrderedBy = "plait.ordered-by"
@@ -26,15 +29,53 @@ object OrderedTables extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!PlaitConf(SQLConf.get).enabled) plan
     else
-      plan.resolveOperatorsUpWithPruning(_.containsPattern(JOIN)) {
+      inNamedQueries(plan.resolveOperatorsUpWithPruning(_.containsPattern(JOIN)) {
         case join: Join if join.childrenResolved => join.mapChildren(declared)
+      })
+
+  /** The same in the queries of WITH that are joined: there a side ends in a reference. */
+  private def inNamedQueries(plan: LogicalPlan): LogicalPlan = {
+    val definitions =
+      plan.collectWithSubqueries { case named: CTERelationDef => named.id -> named }.toMap
+    @tailrec def withTheirs(joined: Set[Long]): Set[Long] = {
+      val all = joined ++ joined.flatMap(definitions.get).flatMap(named => referred(named.child))
+      if (all == joined) joined else withTheirs(all)
+    }
+    if (definitions.isEmpty) plan
+    else {
+      val joined = withTheirs(
+        plan
+          .collectWithSubqueries {
+            case join: Join if join.childrenResolved => join.children.flatMap(referred)
+          }
+          .flatten
+          .toSet
+      )
+      AnalysisHelper.allowInvokingTransformsInAnalyzer {
+        plan.transformUpWithSubqueries {
+          case named: CTERelationDef if joined(named.id) => named.mapChildren(declared)
+        }
       }
+    }
+  }
+
+  private def referred(plan: LogicalPlan): Seq[Long] = plan match {
+    case reference: CTERelationRef => Seq(reference.cteId)
+    case within: WithCTE => referred(within.plan)
+    case same if hasRowsOfItsChild(same) => same.children.flatMap(referred)
+    case _ => Nil
+  }
+
+  private def hasRowsOfItsChild(plan: LogicalPlan): Boolean = plan match {
+    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint |
+        _: EventTimeWatermark =>
+      true
+    case _ => false
+  }
 
   /** A relation under this side of a join, with its claim. */
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
-    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: ResolvedHint |
-        _: EventTimeWatermark =>
-      plan.mapChildren(declared)
+    case same if hasRowsOfItsChild(same) => same.mapChildren(declared)
     case relation =>
       TableProperties.of(relation).fold(plan) { case (table, property) =>
         claimed(relation, table, property)

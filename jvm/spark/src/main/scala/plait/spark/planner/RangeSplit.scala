@@ -27,6 +27,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN, LIST_SUBQUERY}
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.plait.PrunedPartitions
 import org.apache.spark.sql.types.{ArrayType, IntegerType}
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
@@ -131,11 +132,14 @@ object RangeSplit extends Rule[LogicalPlan] {
     case LogicalQueryStage(hidden, _) => hidden
   }
 
-  private def attempt(plan: Join, settings: PlaitConf): Option[LogicalPlan] = {
-    val join = JoinToPlan.of(plan)
-    val wanted = if (isOurs(join, settings)) home(join, settings) else None
+  private def attempt(plan: Join, settings: PlaitConf): Option[LogicalPlan] =
+    if (!isOurs(JoinToPlan.of(plan), settings)) None
+    else split(JoinToPlan.of(PrunedPartitions.of(plan)), settings)
+
+  private def split(join: JoinToPlan, settings: PlaitConf): Option[LogicalPlan] =
     for {
-      (side, intervals) <- wanted
+      _ <- Option.when(JoinMode.smallSide(join, conf).isEmpty)(())
+      (side, intervals) <- home(join, settings)
       sample <- sampleOf(join.children(side), intervals.fixed.low)
       if !isPreservedStretch(join, intervals) || whyNotReadTwice(side, join.children(side)).isEmpty
     } yield {
@@ -143,7 +147,6 @@ object RangeSplit extends Rule[LogicalPlan] {
       require(split.resolved, s"not resolved: $split")
       split
     }
-  }
 
   private def isPreservedStretch(join: JoinToPlan, intervals: JoinIntervals): Boolean =
     intervals.shape == Stretch && !join.joinType.isInstanceOf[InnerLike]
@@ -164,7 +167,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     if (isSplit) Some(joins) else None
   }
 
-  /** Without a key, neither a stream, nor small, nor asked of another; the cuts are surely shared, and Spark has
+  /** Without a key, neither a stream, nor asked of another; the cuts are surely shared, and Spark has
     * written all that it still writes into the sides of a subquery, as it does not look into cuts.
     */
   private def isOurs(join: JoinToPlan, settings: PlaitConf): Boolean =
@@ -173,7 +176,7 @@ object RangeSplit extends Rule[LogicalPlan] {
     ) != JoinStrategyChoice.Never && !join.hasKeys && !join.join.isStreaming && join.residual
       .exists(_.deterministic) &&
       join.strategies.forall(_ == PlaitJoinHint.SYMMETRIC_HASH) &&
-      JoinMode.smallSide(join, conf).isEmpty && whyNotShared.isEmpty &&
+      whyNotShared.isEmpty &&
       !join.join.exists(_.isInstanceOf[DomainJoin])
 
   /** The home side of a join that is worth a split. */

@@ -57,19 +57,18 @@ abstract class HashKeyTable(index: IndexMemory) extends KeyTable[RowKey, KeyGrou
   final def hash(key: RowKey): Int = hashOf(key)
 
   protected def hashOf(key: RowKey): Int
+
   protected def newGroup(index: IndexMemory): HashedKeyGroup
 
   /** How many keys have rows, or are about to. */
   def size: Int = count - idleCount
 
-  /** By its lower bits a key has its place. Of the hash itself they may be alike: doubles that are whole numbers
-    * end in zeros, and a product keeps those. What is mixed is told apart as before (MurmurHash3's finalizer, in part).
-    */
+  /** A hash by whose lower bits keys are told apart, too: a key has its slot by them. */
+  protected def slotHashOf(key: RowKey): Int = hashOf(key)
+
   private[spark] def slotHash(key: RowKey): Int = {
-    val hash = hashOf(key)
-    val folded = (hash ^ hash >>> 16) * 0x85ebca6b
-    val mixed = folded ^ folded >>> 13
-    if (mixed == 0) 1 else mixed
+    val hash = slotHashOf(key)
+    if (hash == 0) 1 else hash
   }
 
   def find(key: RowKey): HashedKeyGroup = {
