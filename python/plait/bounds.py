@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from plait import _jvm
 from plait.errors import PlaitError
 from plait.interval import DECIMAL_DIGITS, Bounds, Narrowed, Trace
+from plait.sql import of_numpy
 from plait.values import Given, decoded_bounds, encoded_bounds
 
 if TYPE_CHECKING:
@@ -231,8 +232,12 @@ def _as_type(given: Any, type_: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of NumPy as Python's."""
-    return value.item() if type(value).__module__ == "numpy" else value
+    """Return a scalar of NumPy as Python's."""
+    if type(value).__module__ != "numpy":
+        return value
+    if getattr(value, "shape", ()) != ():
+        raise PlaitError(f"A bound is one value, not an array: {value!r}.")
+    return of_numpy(value)
 
 
 def _ends(given: Given) -> list[Any]:

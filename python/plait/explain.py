@@ -112,7 +112,7 @@ def counters(df: DataFrame) -> list[JoinCounters]:
     report = _jvm.report(_session(df, "counters"))
     query = _jvm.query_execution(df)
     joins = json.loads(str(report.counters(query)))
-    if joins and report.isPending(query):
+    if report.isPending(query):
         raise PlaitError(
             "This DataFrame has not run: call df.collect() or df.toPandas() first. What count(), "
             "show() and write run is another query."

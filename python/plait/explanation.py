@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import overload
 
+GRAPH = "```mermaid"
 NO_JOIN = "There is no join in it."
 COLUMNS = ("join", "side", "pruned by", "why not", "")
 
@@ -75,7 +76,8 @@ class Explanation(Sequence[ExplainedSide]):
             (row.join, row.side, row.pruned_by, row.why_not, row.sentence) for row in self.sides
         ]
         head = _line("th", COLUMNS)
-        return f"<table>\n{head}\n" + "".join(f"{_line('td', row)}\n" for row in rows) + "</table>"
+        table = f"<table>\n{head}\n" + "".join(f"{_line('td', row)}\n" for row in rows) + "</table>"
+        return f"{table}\n<pre>{escape(self.text)}</pre>" if GRAPH in self.text else table
 
 
 def _line(cell: str, values: tuple[str | None, ...]) -> str:

@@ -7,6 +7,7 @@ setting that is touched, and what it already holds is kept.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -54,7 +55,7 @@ def register(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     Appends to ``spark.jars``, wherever that is set, and sets nothing else. Comes before the first
     session of the process: the class path of a running JVM does not change any more, and if one
-    runs without the jar, a warning says so.
+    runs without the jar (also after ``spark.stop()``, or of ``spark-submit``), a warning says so.
 
     >>> from pyspark.sql import SparkSession
     >>> spark = register(SparkSession.builder.master("local[2]")).getOrCreate()
@@ -63,7 +64,7 @@ def register(builder: SparkSession.Builder) -> SparkSession.Builder:
     if (given := _no_builder(builder)) is not None:
         raise PlaitError(given)
     registered = _registered(builder)
-    _warn_of_running_session()
+    _warn_of_running_jvm()
     return registered
 
 
@@ -80,16 +81,28 @@ def _no_builder(given: object) -> str | None:
     return f"plait.register takes a builder of sessions, not {kind}: {instead}."
 
 
-def _warn_of_running_session() -> None:
+def _warn_of_running_jvm() -> None:
     from pyspark import SparkContext
 
-    context = SparkContext._active_spark_context
-    if context is not None and not _jvm.has_jar(context._jvm):
-        warnings.warn(
+    jvm = SparkContext._jvm
+    if jvm is None or _jvm.has_jar(jvm):
+        return
+    if SparkContext._active_spark_context is not None:
+        why = (
             "A Spark session runs in this process already, without Plait's jar, and getOrCreate "
-            "returns it as it is: register before the first session, in a new Python process.",
-            stacklevel=3,
+            "returns it as it is: register before the first session, in a new Python process."
         )
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        why = (
+            "spark-submit has started Spark without Plait's jar, which no builder can change: "
+            f"give it --jars {jar_path()}."
+        )
+    else:
+        why = (
+            "Spark's JVM runs in this process already, without Plait's jar, and goes on after "
+            "spark.stop(): register before the first session, in a new Python process."
+        )
+    warnings.warn(why, stacklevel=3)
 
 
 def _registered(builder: SparkSession.Builder) -> SparkSession.Builder:
@@ -186,16 +199,30 @@ def _configured_jars(builder: SparkSession.Builder, jar: Path) -> str:
     if SparkContext._gateway or "PYSPARK_GATEWAY_PORT" in os.environ:
         SparkContext._ensure_initialized()
         return SparkConf().get("spark.jars", "") or ""
-    submit = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
-    if "--jars" in submit:
-        # Spark prefers this to spark.jars, so the builder cannot add to it.
-        jars = submit[submit.index("--jars") + 1]
-        if jar.name not in jars:
-            raise PlaitError(
-                f"PYSPARK_SUBMIT_ARGS sets --jars, which a builder cannot change: add {jar} there."
-            )
-        return jars
-    return default("spark.jars")
+    submitted = _submitted_jars(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "")))
+    if submitted is None:
+        return default("spark.jars")
+    if jar.name not in submitted:
+        raise PlaitError(
+            "PYSPARK_SUBMIT_ARGS sets --jars or spark.jars, which a builder cannot change: "
+            f"add {jar} there."
+        )
+    return submitted
+
+
+def _submitted_jars(words: list[str]) -> str | None:
+    """Return the jars of a command line of spark-submit, which Spark prefers to a builder's.
+
+    >>> _submitted_jars(["--conf", "spark.jars=a.jar", "pyspark-shell"])
+    'a.jar'
+    """
+    both = [word for each in words for word in (each.split("=", 1) if each[:2] == "--" else [each])]
+    given = list(itertools.pairwise(both))
+    jars = [value for option, value in given if option == "--jars"]
+    conf = [value.split("=", 1) for option, value in given if option in ("--conf", "-c")]
+    set_ = [pair[1] for pair in conf if len(pair) == 2 and pair[0].strip() == "spark.jars"]
+    found = jars or set_
+    return found[-1] if found else None
 
 
 def default(key: str) -> str:

@@ -82,7 +82,7 @@ def literal(value: Any) -> str:
     if any(nanoseconds) and not is_missing:
         raise PlaitError(f"{value!r} has nanoseconds, and Spark's times end at microseconds.")
     if type(value).__module__ == "numpy":
-        value = _of_numpy(value)
+        value = of_numpy(value)
     for kind, write in WRITERS.items():
         if isinstance(value, kind) and not is_missing:
             return write(value)
@@ -97,7 +97,7 @@ def _no_literal(value: Any) -> PlaitError:
     )
 
 
-def _of_numpy(value: Any) -> Any:
+def of_numpy(value: Any) -> Any:
     """Return a scalar of NumPy as Python's; a time in nanoseconds would come as an integer."""
     kind = {"m": "length of time", "M": "time"}.get(value.dtype.kind)
     if kind is None:

@@ -255,6 +255,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert shown("a > b", a=(np.float32(0.5), None))["a"] == "[0.5, +inf)"
 
 
+def test_times_of_numpy_are_times_and_an_array_is_refused() -> None:
+    moment = np.datetime64("2026-01-01T12:34:00.000000000")
+    plain = shown("l >= r", r=datetime(2026, 1, 1, 12, 34))
+    assert moment.dtype.name == "datetime64[ns]"
+    assert shown("l >= r", r=moment) == plain
+    with pytest.raises(plait.PlaitError, match="one value, not an array"):
+        plait.bounds("a > 3", a=np.array([1, 5]))
+
+
 def test_a_long_fraction_is_shown_short_and_kept_exact() -> None:
     found = plait.bounds("sin(x) = 0.5", x=(1, 3))["x"]
     assert re.fullmatch(r"\[~2\.61799\d*, ~2\.61799\d*\]", repr(found))
@@ -288,6 +297,8 @@ def test_explain_draws_the_condition_of_a_join(spark: SparkSession) -> None:
     assert found.startswith(str(plait.explain(df)))
     assert "```mermaid\nflowchart BT" in found
     assert "AND" in found.split("flowchart BT")[1]
+    assert "<pre>" not in plait.explain(df)._repr_html_()
+    assert "```mermaid" in plait.explain(df, graph=True)._repr_html_()
 
 
 def test_explain_draws_an_as_of_join_with_its_tolerance(spark: SparkSession) -> None:

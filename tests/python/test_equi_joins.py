@@ -76,6 +76,8 @@ def test_the_sides_are_read_row_by_row_in_turns_as_long_as_both_have_any(
         df = spark.sql(f"SELECT {HINT} count(*) FROM {sides} ON {ON}")
         df.collect()
         trace = plait.counters(df)[0].trace
+        df.collect()
+        assert len(plait.counters(df)[0].trace) == len(trace), "those of the last run"
     of_both = [sample for sample in trace if sample.rows_read < 2 * 3_900]
     assert len(of_both) >= 5
     for sample in of_both:

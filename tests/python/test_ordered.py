@@ -69,6 +69,17 @@ def test_an_order_that_the_rows_keep_changes_no_row(spark: SparkSession, order: 
     assert joins_planned(df) == 1
 
 
+@pytest.mark.parametrize(
+    "hints", ["ORDERED(l, seq, 5), BROADCAST", "BROADCAST, ORDERED(l, seq, 5)"]
+)
+def test_a_hint_that_names_a_relation_goes_with_one_of_the_whole_query(
+    spark: SparkSession, hints: str
+) -> None:
+    df = spark.sql(f"SELECT /*+ {hints} */ l.v, r.seq FROM l JOIN r ON {NEAR}")
+    assert answer(df) == rows_of_spark(spark, f"SELECT l.v, r.seq FROM l JOIN r ON {NEAR}")
+    assert "OrderedBy" in plan_of(df)
+
+
 def test_a_row_against_the_order_is_an_error_that_names_both_values(spark: SparkSession) -> None:
     message = error_of(spark.sql(hinted("seq")))
     assert "The rows of l are declared to come in the order l.seq ASC, but 15 comes after 20" in (

@@ -449,6 +449,12 @@ def test_a_setting_that_is_none_is_an_error_that_names_those_there_are(
 def test_counters_before_the_query_ran_are_an_error(spark: SparkSession) -> None:
     with pytest.raises(plait.PlaitError, match="has not run"):
         plait.counters(spark.sql(JOIN))
+    # Where Spark's join is there first, and Plait's once a side is broadcast.
+    with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "10MB"}):
+        df = spark.sql(JOIN)
+        assert joins_planned(df) == 0
+        with pytest.raises(plait.PlaitError, match="has not run"):
+            plait.counters(df)
 
 
 def test_what_is_no_dataframe_is_an_error_that_says_so() -> None:

@@ -62,10 +62,14 @@ def test_registering_twice_is_registering_once(module: ModuleType) -> None:
     assert options(plait.register(plait.register(SparkSession.builder))) == once
 
 
+@pytest.mark.parametrize(
+    "given",
+    ["--jars a.jar", "--jars=a.jar", "--conf spark.jars=a.jar", "--conf=spark.jars=a.jar"],
+)
 def test_register_refuses_jars_of_the_command_line_that_lack_plait(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars a.jar pyspark-shell")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{given} pyspark-shell")
     with pytest.raises(plait.PlaitError, match=r"add .*/plait-1\.2\.3\.jar there"):
         plait.register(SparkSession.builder)
 
@@ -73,7 +77,8 @@ def test_register_refuses_jars_of_the_command_line_that_lack_plait(
 def test_register_takes_jars_of_the_command_line_that_have_plait(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars a.jar,/x/plait-1.2.3.jar pyspark-shell")
+    given = "--conf spark.jars=b.jar --jars a.jar,/x/plait-1.2.3.jar pyspark-shell"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", given)
     registered = plait.register(SparkSession.builder)
     assert options(registered)["spark.jars"] == "a.jar,/x/plait-1.2.3.jar"
 

@@ -173,6 +173,10 @@ def test_a_join_that_fills_a_cached_table_runs_on_our_node_and_is_explained(
             assert answer(cached) == expected
             assert [row.node for row in plait.explain(cached)] == [node, node]
             assert plait.counters(cached)[0].metrics["numOutputRows"] == expected.total()
+            twice = cached.union(cached)
+            assert answer(twice).total() == 2 * expected.total()
+            assert [row.node for row in plait.explain(twice)] == [node, node]
+            assert len(plait.counters(twice)) == 1
         finally:
             cached.unpersist()
 

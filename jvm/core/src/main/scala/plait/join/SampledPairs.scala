@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
-/** How many pairs of rows of two sides have equal hashes, guessed from some rows of each:
+/** How many pairs of rows of two sides have equal hashes, and in how many of them the left row reaches the rank of the
+  * right one, guessed from some rows of each:
   *
   * {{{
   * pairs  =  sum over hashes h of left(h) * right(h)
@@ -12,39 +13,67 @@ package plait.join
   * }}}
   *
   * It is without bias if the samples are drawn evenly. Where it errs, a join takes longer and is no less right.
+  *
+  * @param equal
+  *   pairs of equal hashes
+  * @param reached
+  *   those of them within reach
   */
+final case class SampledPairs(equal: Double, reached: Double)
+
 object SampledPairs {
 
-  /** Both samples are sorted in place. */
-  def guess(left: Array[Int], leftRows: Long, right: Array[Int], rightRows: Long): Double =
-    if (left.isEmpty || right.isEmpty) 0
+  /** Some rows of a side.
+    *
+    * @param low
+    *   from where a row reaches, or its rank
+    * @param high
+    *   until where
+    * @param rows
+    *   how many the side has
+    */
+  final case class Sample(hashes: Array[Int], low: Array[Long], high: Array[Long], rows: Long)
+
+  /** @param right
+    *   of which `low` is the rank
+    */
+  def guess(left: Sample, right: Sample): SampledPairs =
+    if (left.hashes.isEmpty || right.hashes.isEmpty) SampledPairs(0, 0)
     else {
-      java.util.Arrays.sort(left)
-      java.util.Arrays.sort(right)
-      equal(left, right).toDouble *
-        (leftRows.toDouble / left.length) * (rightRows.toDouble / right.length)
+      val sorted = new Sorted(right)
+      var equal = 0L
+      var reached = 0L
+      for (row <- left.hashes.indices) {
+        val hash = left.hashes(row)
+        equal += sorted.between(hash, Long.MinValue, Long.MaxValue)
+        reached += sorted.between(hash, left.low(row), left.high(row))
+      }
+      val each =
+        (left.rows.toDouble / left.hashes.length) * (right.rows.toDouble / right.hashes.length)
+      SampledPairs(equal * each, reached * each)
     }
 
-  private def equal(left: Array[Int], right: Array[Int]): Long = {
-    var pairs = 0L
-    var l = 0
-    var r = 0
-    // Invariant: `pairs` counts those of all hashes below that of both left(l) and right(r).
-    while (l < left.length && r < right.length)
-      if (left(l) < right(r)) l += 1
-      else if (right(r) < left(l)) r += 1
-      else {
-        val (lefts, rights) = (alike(left, l), alike(right, r))
-        pairs += lefts.toLong * rights
-        l += lefts
-        r += rights
-      }
-    pairs
-  }
+  /** Rows by hash and then by rank. */
+  final private class Sorted(of: Sample) {
+    private val order = of.hashes.indices.sortBy(row => (of.hashes(row), of.low(row))).toArray
 
-  private def alike(sorted: Array[Int], from: Int): Int = {
-    var until = from + 1
-    while (until < sorted.length && sorted(until) == sorted(from)) until += 1
-    until - from
+    /** How many rows of this hash have a rank from `low` to `high`. */
+    def between(hash: Int, low: Long, high: Long): Int =
+      if (low > high) 0
+      else
+        before(row => of.hashes(row) < hash || (of.hashes(row) == hash && of.low(row) <= high)) -
+          before(row => of.hashes(row) < hash || (of.hashes(row) == hash && of.low(row) < low))
+
+    /** How many rows there are before the first of which this is not true. */
+    private def before(isBefore: Int => Boolean): Int = {
+      var below = 0
+      var above = order.length
+      // Invariant: it is true of the rows before `below`, and not of those from `above` on.
+      while (below < above) {
+        val middle = (below + above) >>> 1
+        if (isBefore(order(middle))) below = middle + 1 else above = middle
+      }
+      below
+    }
   }
 }

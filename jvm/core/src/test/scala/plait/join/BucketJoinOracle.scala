@@ -222,8 +222,8 @@ class BucketJoinOracle extends FunSuite {
   }
 
   test("pairs of all rows are counted: {1, 1, 2} and {1, 2, 2, 3} have 2 + 2") {
-    assertEquals(SampledPairs.guess(Array(2, 1, 1), 3, Array(3, 2, 1, 2), 4), 4.0)
-    assertEquals(SampledPairs.guess(Array.empty, 0, Array(1), 1), 0.0)
+    assertEquals(guess(Array(2, 1, 1), Array(3, 2, 1, 2)), SampledPairs(4, 4))
+    assertEquals(guess(Array.empty, Array(1)), SampledPairs(0, 0))
   }
 
   test("pairs are guessed within two fifths of a million rows: near-unique keys, and a thousand") {
@@ -235,8 +235,38 @@ class BucketJoinOracle extends FunSuite {
       val pairs = left.iterator.map(counts.getOrElse(_, 0L)).sum.toDouble
       // One of 8,192 rows shows some 67 pairs of near-unique keys: three in eight is three deviations.
       def some(of: Array[Int]) = of.indices.by(122).map(of).toArray
-      val guess = SampledPairs.guess(some(left), left.length, some(right), right.length)
-      assert(math.abs(guess / pairs - 1) < (if (keys > 1000) 0.4 else 0.1), s"$guess of $pairs")
+      val found = guess(some(left), some(right), left.length.toLong).equal
+      assert(math.abs(found / pairs - 1) < (if (keys > 1000) 0.4 else 0.1), s"$found of $pairs")
     }
+  }
+
+  test("pairs = those of equal hashes; reached = those of them with low <= rank <= high") {
+    val random = new Random(Cases.seed)
+    for (_ <- 1 to 300) {
+      def numbers(n: Int, most: Int) = Array.fill(n)(random.nextInt(most))
+      val (l, r) = (random.nextInt(40), random.nextInt(40))
+      val (left, right) = (numbers(l, 5), numbers(r, 5))
+      val (low, high, ranks) = (numbers(l, 20), numbers(l, 20), numbers(r, 20))
+      val all = for (i <- 0 until l; j <- 0 until r if left(i) == right(j)) yield (i, j)
+      val reached = all.count { case (i, j) => low(i) <= ranks(j) && ranks(j) <= high(i) }
+      assertEquals(
+        SampledPairs.guess(
+          SampledPairs.Sample(left, low.map(_.toLong), high.map(_.toLong), l.toLong),
+          SampledPairs.Sample(right, ranks.map(_.toLong), ranks.map(_.toLong), r.toLong)
+        ),
+        SampledPairs(all.size.toDouble, reached.toDouble)
+      )
+    }
+  }
+
+  /** Of rows that reach all. */
+  private def guess(left: Array[Int], right: Array[Int], rows: Long = -1): SampledPairs = {
+    def sample(hashes: Array[Int]) = SampledPairs.Sample(
+      hashes,
+      hashes.map(_ => 0L),
+      hashes.map(_ => 0L),
+      if (rows < 0) hashes.length.toLong else rows
+    )
+    SampledPairs.guess(sample(left), sample(right))
   }
 }

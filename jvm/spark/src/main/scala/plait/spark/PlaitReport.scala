@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark
 
+import java.util.{Collections, IdentityHashMap}
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -48,9 +50,9 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
     .map(join => (explained(join).toString +: graph(join).toSeq).mkString("\n"))
     .mkString("\n")
 
-  /** Is it known that the query has not run? Adaptive execution knows. */
+  /** Has the query joins, whoever's they are yet, and is it known that it has not run? Adaptive execution knows. */
   def isPending(query: QueryExecution): Boolean = query.executedPlan match {
-    case adaptive: AdaptiveSparkPlanExec => !adaptive.isFinalPlan
+    case adaptive: AdaptiveSparkPlanExec => !adaptive.isFinalPlan && allJoins(query).nonEmpty
     case _ => false
   }
 
@@ -114,8 +116,11 @@ object PlaitReport extends AdaptiveSparkPlanHelper {
     case other => allChildren(other).flatMap(checksOf)
   }
 
-  private def allJoins(query: QueryExecution): Seq[JoinNode] =
-    allJoins(StreamedQuery.of(query).executedPlan)
+  /** Each once, from however many places it is read. */
+  private def allJoins(query: QueryExecution): Seq[JoinNode] = {
+    val seen = Collections.newSetFromMap(new IdentityHashMap[SparkPlan, java.lang.Boolean])
+    allJoins(StreamedQuery.of(query).executedPlan).filter(join => seen.add(join.node))
+  }
 
   /** Also of what fills a cached table that is read, and of a command that has run. */
   private def allJoins(plan: SparkPlan): Seq[JoinNode] =

@@ -59,18 +59,18 @@ private object RowsToDealLaws {
     val form = KeyForm.inMemory(Seq(key))
     val table = HashKeyTable.of(form)
     val row = Rows.of(LongType, LongType)
+    def reader = SideReader.create(form, Seq.fill(3)(OrderValue(order)), Seq(key, order))
     val sources = keys.map { keys =>
       val rows = new RankedRows(TaskMemory.of(TaskContext.get()))
       for ((key, number) <- keys.zipWithIndex)
         rows.insert(row(Seq(key.orNull, number.toLong)), number.toLong)
-      val reader = SideReader.create(form, Seq.fill(3)(OrderValue(order)), Seq(key, order))
       new RowsToDeal(rows, reader, table, fields = 2)
     }
     // A row's rank is its number, wherever it goes.
     val numbers = sources.map { source =>
       (0 until source.rows.count).map(n => source.rows.handle(n) -> n).toMap
     }
-    val pairs = RowsToDeal.pairs(sources)
+    val pairs = RowsToDeal.pairs(sources, reader).equal
     val dead = BySide.make(side => sources(side).readAll().toSeq.map(numbers(side)))
     val buckets = BySide.make { side =>
       val rows = DealtRows.of(sources(side), bits = 4)

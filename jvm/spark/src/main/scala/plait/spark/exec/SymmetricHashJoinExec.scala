@@ -105,6 +105,11 @@ case class SymmetricHashJoinExec(
       Some(points)
     }
 
+  override def resetMetrics(): Unit = {
+    trace.foreach(_.reset())
+    super.resetMetrics()
+  }
+
   override protected def joined(): RDD[InternalRow] = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val ranks = FilesStand.decided(BySide(leftRanks, rightRanks), BySide(left, right))

@@ -23,11 +23,12 @@ import plait.{BySide, Side}
   * {{{
   * both sides would be sorted here, and all rows lie in memory:
   *   both came by key, and few rows share one          by bucket, as they lie: MergeJoin
-  *   fewer rows share one                              by bucket, by hash: RadixJoin
+  *   few rows share one, or they reach many of theirs  by bucket, by hash: RadixJoin
   * else                                                by rank: JoinCore
   * }}}
   *
-  * How many rows a key has is seen of those that came by key, and of others guessed from a sample, once both sides are read.
+  * How many rows a key has is seen of those that came by key, and of others guessed from a sample, once both sides are read;
+  * so is in how many pairs of a key one row reaches the other.
   * Where a reach is solved for each row, that takes longer than to compare the row with some tens of others: by bucket it is
   * not solved, and a row is compared with all of its key.
   *
@@ -162,10 +163,20 @@ final class SymmetricHashJoinTask(
   ): Option[JoinedPairs] = {
     val sources = toDeal(rows)
     val count = rows.left.count.toLong + rows.right.count
-    val few = fewPairs(SymmetricHashJoinTask.FewPairs)
-    val isWorthIt =
-      radix == RadixJoinChoice.Always || RowsToDeal.pairs(sources) <= few * count
-    Option.when(isWorthIt && hasRoom(sorts, count * RowsToDeal.BytesPerRow, run))(
+    def isWorthIt = {
+      val pairs = RowsToDeal.pairs(sources, reaching(Side.Left))
+      // What is solved is not known of pairs that were not.
+      val reached = if (isSolved) 0 else pairs.reached
+      pairs.equal <= fewPairs(SymmetricHashJoinTask.FewPairs) * count +
+        SymmetricHashJoinTask.ForOneReached * reached
+    }
+    Option.when(
+      (radix == RadixJoinChoice.Always || isWorthIt) && hasRoom(
+        sorts,
+        count * RowsToDeal.BytesPerRow,
+        run
+      )
+    )(
       joinByHash(sources, sorts, run)
     )
   }
@@ -182,6 +193,9 @@ final class SymmetricHashJoinTask(
 
   private def isSolved: Boolean =
     Side.both.exists(sides(_).ranks.exists(_.exists(_.isInstanceOf[SolvedReachValue])))
+
+  private def reaching(side: Side): SideReader =
+    SideReader.create(keyForm(side), probing(sides(side)), sides(side).output)
 
   /** Rank and reach of the rows that probe. */
   private def probing(plan: SidePlan): Seq[Expression] =
@@ -344,6 +358,9 @@ object SymmetricHashJoinTask {
 
   /** So many pairs of equal keys to a row are compared in the time that sorting takes. */
   private val FewPairs = 8.0
+
+  /** And so many beside, in the time in which a join by rank finds one that is reached: its row lies far from the last. */
+  private val ForOneReached = 40.0
 
   /** And where both sides came by key: no row is moved, and those of a key lie side by side. */
   private val FewWhereTheyLie = 128.0

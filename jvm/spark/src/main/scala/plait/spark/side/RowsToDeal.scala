@@ -25,7 +25,7 @@ import plait.join.{DealtRows, SampledPairs}
   */
 final private[spark] class RowsToDeal(
     val rows: RankedRows,
-    reader: SideReader,
+    private val reader: SideReader,
     keys: HashKeyTable,
     fields: Int
 ) extends DealtRows.Source {
@@ -41,18 +41,19 @@ final private[spark] class RowsToDeal(
   /** Some rows: one by chance of each so many, for tables that were written side by side have a key at the same
     * places.
     */
-  private def sample(chance: SplittableRandom): RowsToDeal.Sample = {
+  private def sample(chance: SplittableRandom, reader: SideReader): SampledPairs.Sample = {
     val every = math.max(1, rows.count / RowsToDeal.sampled(rows.count))
     val places = 0 until rows.count by every
-    val hashes = places.iterator
+    val seen = places.iterator
       .map(from => from + chance.nextInt(math.min(every, rows.count - from)))
-      .filter(isAlive)
-      .map(_ => keys.hash(reader))
+      .filter(isAlive(_, reader))
+      .map(_ => (keys.hash(reader), reader.low, reader.high))
       .toArray
-    RowsToDeal.Sample(hashes, rows.count.toLong * hashes.length / math.max(1, places.size))
+    val alive = rows.count.toLong * seen.length / math.max(1, places.size)
+    SampledPairs.Sample(seen.map(_._1), seen.map(_._2), seen.map(_._3), alive)
   }
 
-  private def isAlive(number: Int): Boolean = {
+  private def isAlive(number: Int, reader: SideReader): Boolean = {
     rows.point(rows.handle(number), row)
     reader.read(row, rows.rankOf(number))
     reader.reaches
@@ -67,7 +68,7 @@ final private[spark] class RowsToDeal(
     var number = 0
     // Invariant: of the rows before `number` the first `alive` numbers have those that are alive, with their hashes.
     while (number < rows.count) {
-      if (isAlive(number)) {
+      if (isAlive(number, reader)) {
         hashes(alive) = keys.hash(reader)
         if (alive < number) rows.renumber(number, alive)
         alive += 1
@@ -86,18 +87,17 @@ private[spark] object RowsToDeal {
   /** About how many of so many rows a side are looked at: each is far from the next in memory, and one of 64 will do. */
   private def sampled(rows: Int): Int = math.min(8192, math.max(1024, rows / 64))
 
-  /** How many pairs of rows of equal keys there are, guessed. */
-  def pairs(sides: BySide[RowsToDeal]): Double = {
+  /** How many pairs of rows of equal keys there are, guessed; dead rows left out.
+    *
+    * @param reaching
+    *   reads the left rows with their reaches
+    */
+  def pairs(sides: BySide[RowsToDeal], reaching: SideReader): SampledPairs = {
     // The same in each run: a task that runs again does what it did.
     val chance = new SplittableRandom(sides.left.rows.count)
-    val (l, r) = (sides.left.sample(chance), sides.right.sample(chance))
-    SampledPairs.guess(l.hashes, l.alive, r.hashes, r.alive)
+    SampledPairs.guess(
+      sides.left.sample(chance, reaching),
+      sides.right.sample(chance, sides.right.reader)
+    )
   }
-
-  /** @param hashes
-    *   those of dead rows left out
-    * @param alive
-    *   how many rows of the side are not dead, guessed
-    */
-  final private case class Sample(hashes: Array[Int], alive: Long)
 }
