@@ -111,7 +111,6 @@ def counters(df: DataFrame) -> list[JoinCounters]:
     """
     report = _jvm.report(_session(df, "counters"))
     query = _jvm.query_execution(df)
-    joins = json.loads(str(report.counters(query)))
     if report.isPending(query):
         raise PlaitError(
             "This DataFrame has not run: call df.collect() or df.toPandas() first. What count(), "
@@ -123,7 +122,7 @@ def counters(df: DataFrame) -> list[JoinCounters]:
             {name: join["metrics"][name] for name in METRICS if name in join["metrics"]},
             tuple(Sample(*sample) for sample in join["trace"]),
         )
-        for join in joins
+        for join in json.loads(str(report.counters(query)))
     ]
 
 

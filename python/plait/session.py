@@ -7,7 +7,7 @@ setting that is touched, and what it already holds is kept.
 
 from __future__ import annotations
 
-import itertools
+import argparse
 import os
 import re
 import shlex
@@ -216,13 +216,12 @@ def _submitted_jars(words: list[str]) -> str | None:
     >>> _submitted_jars(["--conf", "spark.jars=a.jar", "pyspark-shell"])
     'a.jar'
     """
-    both = [word for each in words for word in (each.split("=", 1) if each[:2] == "--" else [each])]
-    given = list(itertools.pairwise(both))
-    jars = [value for option, value in given if option == "--jars"]
-    conf = [value.split("=", 1) for option, value in given if option in ("--conf", "-c")]
-    set_ = [pair[1] for pair in conf if len(pair) == 2 and pair[0].strip() == "spark.jars"]
-    found = jars or set_
-    return found[-1] if found else None
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--jars")
+    parser.add_argument("--conf", "-c", action="append", default=[])
+    given, _ = parser.parse_known_args(words)
+    conf = dict(pair.split("=", 1) for pair in given.conf if "=" in pair)
+    return given.jars or conf.get("spark.jars")
 
 
 def default(key: str) -> str:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.join
 
+import java.util.Arrays
+
 /** How many pairs of rows of two sides have equal hashes, and in how many of them the left row reaches the rank of the
   * right one, guessed from some rows of each:
   *
@@ -44,34 +46,50 @@ object SampledPairs {
       var equal = 0L
       var reached = 0L
       for (row <- left.hashes.indices) {
-        val hash = left.hashes(row)
-        equal += sorted.between(hash, Long.MinValue, Long.MaxValue)
-        reached += sorted.between(hash, left.low(row), left.high(row))
+        val hash = left.hashes(row).toLong
+        val (begin, end) = (sorted.begin(hash), sorted.end(hash))
+        equal += end - begin
+        reached += sorted.between(left.low(row), left.high(row), begin, end)
       }
       val each =
         (left.rows.toDouble / left.hashes.length) * (right.rows.toDouble / right.hashes.length)
       SampledPairs(equal * each, reached * each)
     }
 
-  /** Rows by hash and then by rank. */
+  /** Rows by hash, and those of a hash by rank. */
   final private class Sorted(of: Sample) {
-    private val order = of.hashes.indices.sortBy(row => (of.hashes(row), of.low(row))).toArray
+    private val (hashes, ranks) = {
+      // The upper half is the hash, the lower one the number of the row.
+      val byHash = Array.tabulate(of.hashes.length)(row => of.hashes(row).toLong << 32 | row)
+      Arrays.sort(byHash)
+      (byHash.map(_ >> 32), byHash.map(at => of.low(at.toInt)))
+    }
+    private var sorted = 0
+    // Invariant: the ranks before `sorted` are in sequence within their hash, and no hash goes on behind it.
+    while (sorted < hashes.length) {
+      val next = end(hashes(sorted))
+      Arrays.sort(ranks, sorted, next)
+      sorted = next
+    }
 
-    /** How many rows of this hash have a rank from `low` to `high`. */
-    def between(hash: Int, low: Long, high: Long): Int =
+    def begin(hash: Long): Int = firstFrom(hashes, hash, 0, hashes.length)
+    def end(hash: Long): Int = begin(hash + 1)
+
+    /** How many ranks of one hash, from its beginning to its end, are from `low` to `high`. */
+    def between(low: Long, high: Long, begin: Int, end: Int): Int =
       if (low > high) 0
-      else
-        before(row => of.hashes(row) < hash || (of.hashes(row) == hash && of.low(row) <= high)) -
-          before(row => of.hashes(row) < hash || (of.hashes(row) == hash && of.low(row) < low))
+      else {
+        val behind = if (high == Long.MaxValue) end else firstFrom(ranks, high + 1, begin, end)
+        behind - firstFrom(ranks, low, begin, end)
+      }
 
-    /** How many rows there are before the first of which this is not true. */
-    private def before(isBefore: Int => Boolean): Int = {
-      var below = 0
-      var above = order.length
-      // Invariant: it is true of the rows before `below`, and not of those from `above` on.
+    private def firstFrom(values: Array[Long], least: Long, begin: Int, end: Int): Int = {
+      var below = begin
+      var above = end
+      // Invariant: those before `below` are less than `least`, and none from `above` on is.
       while (below < above) {
         val middle = (below + above) >>> 1
-        if (isBefore(order(middle))) below = middle + 1 else above = middle
+        if (values(middle) < least) below = middle + 1 else above = middle
       }
       below
     }

@@ -6,7 +6,7 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.catalyst.trees.TreePattern.{CTE, JOIN}
 import org.apache.spark.sql.internal.SQLConf
 
 import plait.spark.PlaitConf
@@ -28,33 +28,28 @@ object OrderedTables extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!PlaitConf(SQLConf.get).enabled) plan
-    else
-      inNamedQueries(plan.resolveOperatorsUpWithPruning(_.containsPattern(JOIN)) {
+    else {
+      val claimed = plan.resolveOperatorsUpWithPruning(_.containsPattern(JOIN)) {
         case join: Join if join.childrenResolved => join.mapChildren(declared)
-      })
+      }
+      if (claimed.containsPattern(CTE)) inNamedQueries(claimed) else claimed
+    }
 
   /** The same in the queries of WITH that are joined: there a side ends in a reference. */
   private def inNamedQueries(plan: LogicalPlan): LogicalPlan = {
     val definitions =
-      plan.collectWithSubqueries { case named: CTERelationDef => named.id -> named }.toMap
+      plan.collectWithSubqueries { case named: CTERelationDef => named.id -> named.child }.toMap
     @tailrec def withTheirs(joined: Set[Long]): Set[Long] = {
-      val all = joined ++ joined.flatMap(definitions.get).flatMap(named => referred(named.child))
+      val all = joined ++ joined.flatMap(definitions.get).flatMap(referred)
       if (all == joined) joined else withTheirs(all)
     }
-    if (definitions.isEmpty) plan
-    else {
-      val joined = withTheirs(
-        plan
-          .collectWithSubqueries {
-            case join: Join if join.childrenResolved => join.children.flatMap(referred)
-          }
-          .flatten
-          .toSet
-      )
-      AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        plan.transformUpWithSubqueries {
-          case named: CTERelationDef if joined(named.id) => named.mapChildren(declared)
-        }
+    val sides = plan.collectWithSubqueries {
+      case join: Join if join.childrenResolved => join.children
+    }.flatten
+    val joined = withTheirs(sides.flatMap(referred).toSet)
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformUpWithSubqueries {
+        case named: CTERelationDef if joined(named.id) => named.mapChildren(declared)
       }
     }
   }
