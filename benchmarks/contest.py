@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
     from benchmarks.peer import Join, Peer
 
-SETTINGS = {"broadcasting off": BROADCASTING_OFF, "broadcasting on": BROADCASTING_ON}
+SETTINGS = {
+    "broadcasting off": BROADCASTING_OFF,
+    "broadcasting on": BROADCASTING_ON,
+    # As where a table is no Parquet file, or is computed.
+    "broadcasting off, no footers": {**BROADCASTING_OFF, "spark.plait.join.footers": "0"},
+}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
     reach as wide as table   nothing dies before the end
     near-unique keys         a small side; one row a key, so there is nothing to look up in order
     buckets in key order     nothing to shuffle, and rows come as Spark's own join wants them
+    a wide reach             of many rows a key most, or some, are within it; no footers tell of it
     a thousand columns       the rows that are held and sorted are wide
 
 Claim: with Plait no case takes more than 1.1 times as long as without, Spark choosing the join.
@@ -17,6 +18,7 @@ as many rounds as were asked for, whichever is longer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 LIMIT = 1.1
 ENOUGH = 60.0
 OFF, ON = "broadcasting off", "broadcasting on"
+UNTOLD = "broadcasting off, no footers"
 SUMS = "count(*) AS c, sum(l.s) AS l, sum(r.s) AS r"
 WIDE_SUMS = "count(*) AS c, bit_xor(xxhash64(l.*)) AS l, bit_xor(xxhash64(r.*)) AS r"
 WIDE = 1_000
@@ -100,6 +103,16 @@ def cases(rows: int) -> Sequence[Hostile]:
             OFF,
             buckets=8,
         ),
+        *(
+            Hostile(
+                f"{a_key:,} rows a key, {share:.0%} reached",
+                (5 * rows, a_key),
+                (5 * rows, a_key),
+                _reached(5 * rows, share),
+                UNTOLD,
+            )
+            for a_key, share in ((30, 0.7), (200, 0.7), (200, 0.1), (1_000, 0.1))
+        ),
         Hostile(
             "a thousand columns",
             thousand,
@@ -110,6 +123,12 @@ def cases(rows: int) -> Sequence[Hostile]:
             WIDE_SUMS,
         ),
     )
+
+
+def _reached(rows: int, share: float) -> str:
+    """Of a key, whose rows are anywhere in a table of so many, and of which few pairs come out."""
+    reach = round(rows * (1 - math.sqrt(1 - share)))
+    return f"l.k = r.k AND l.s BETWEEN r.s - {reach} AND r.s + {reach} AND (l.s + r.s) % 97 = 0"
 
 
 def _as_wide(rows: int) -> str:

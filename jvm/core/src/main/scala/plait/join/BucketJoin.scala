@@ -28,6 +28,7 @@ import plait.{BySide, Side}
   *   1. Rows that can match nothing (NULL keys, no rank where such are [[Rankless.Dead]]) are in no bucket.
   *   2. After [[BucketJoin.Probes]] come `look` and all candidates, if `hasCandidates`, and then [[leavesAtOnce]].
   *   3. Of a probing row that reaches nothing no candidates are asked for.
+  *   4. Keys need not be compared where [[isKnownEqual]]; where they were and are equal, the caller says so.
   *
   * Two ways to have buckets: [[RadixJoin]] deals rows by hash, [[MergeJoin]] takes those that come in the sequence of their
   * keys.
@@ -72,6 +73,12 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
 
   /** Goes on to the next candidate, if there is one. */
   def nextCandidate(): Boolean
+
+  /** Is the candidate known to have the key of the probing row? */
+  def isKnownEqual: Boolean
+
+  /** The candidate has the key of the probing row. */
+  def foundEqual(): Unit
 
   /** The rank of the last step's row, if it probes. */
   def probingRank: Long
@@ -125,6 +132,7 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
 
   /** The candidate is this row of the bucket. */
   final protected def found(row: Int): Unit = last = row
+  final protected def candidateRow: Int = last
 
   final def candidate: Long = builtHandle(from + last)
 

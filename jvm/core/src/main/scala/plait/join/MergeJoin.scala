@@ -81,6 +81,10 @@ final class MergeJoin(
     row < size
   }
 
+  /** The caller knows if those that stand at one place are. */
+  override def isKnownEqual: Boolean = false
+  override def foundEqual(): Unit = ()
+
   override protected def builtHandle(row: Int): Long = build.handle(row)
   override protected def probingHandle(row: Int): Long = probes.handle(row)
   override def probingRank: Long = probes.rank(probingRow)

@@ -31,10 +31,14 @@ final class RadixJoin(
   private var heads = new Array[Int](64)
   private var mask = 0
   private var next = new Array[Int](64)
+  // Rows of one label have one key. It is the place of one of them and one, so that none is left of other buckets.
+  private var labels = new Array[Int](64)
 
   // The probing row at hand.
   private var hash = 0
   private var chain = 0
+  // Of the built rows of the bucket that are known to have its key; none has 0.
+  private var label = 0
 
   override def hasCandidates: Boolean = chain != 0
 
@@ -53,8 +57,18 @@ final class RadixJoin(
     isFound
   }
 
+  override def isKnownEqual: Boolean = label != 0 && labels(candidateRow) == label
+
+  /** That a row has another label than this says nothing: it may have been looked up when that was not known. */
+  override def foundEqual(): Unit = {
+    val row = candidateRow
+    if (label == 0) label = if (labels(row) > from) labels(row) else from + row + 1
+    labels(row) = label
+  }
+
   override protected def probe(row: Int): Unit = {
     hash = probes.hash(row)
+    label = 0
     chain = if (size == 0) 0 else heads(hash & mask)
     // Invariant: no row of the chain before `chain` shares the hash.
     while (chain != 0 && build.hash(from + chain - 1) != hash) chain = next(chain - 1)
@@ -81,7 +95,10 @@ final class RadixJoin(
     mask = slots - 1
     if (heads.length < slots) heads = new Array[Int](slots)
     else java.util.Arrays.fill(heads, 0, slots, 0)
-    if (next.length < size) next = new Array[Int](size + size / 2)
+    if (next.length < size) {
+      next = new Array[Int](size + size / 2)
+      labels = new Array[Int](size + size / 2)
+    }
     var row = size
     // Invariant: the rows from `row` on are in their chains, each before those that come after it.
     while (row > 0) {
@@ -100,9 +117,9 @@ final class RadixJoin(
 object RadixJoin {
 
   /** What a built row of a bucket takes of the heap at most, beside what it takes of [[DealtRows]]: two heads of chains,
-    * a link and a half, and whether it has matched.
+    * a link and a half, a label and a half, and whether it has matched.
     */
-  val BytesPerRow: Int = 16
+  val BytesPerRow: Int = 22
 
   /** Fetches rows that are about to be read. */
   trait Touch {

@@ -91,7 +91,9 @@ class BucketJoinOracle extends FunSuite {
         while (core.nextCandidate()) {
           val partner = row(built, core.candidate)
           assert(isFetched(core.candidate), "a row was not fetched")
+          if (core.isKnownEqual) assertEquals(partner.key, own.key, s"seed ${Cases.seed}")
           if (partner.key == own.key) {
+            core.foundEqual()
             core.accept()
             val (l, r) = if (built == Side.Left) (partner, own) else (own, partner)
             if (roles.left.matches == Matching.Stays) out += Matched(l.id, Some(r.id))
@@ -212,6 +214,32 @@ class BucketJoinOracle extends FunSuite {
     val found = steps(keys, keys)
     assertEquals(found.size, 1000)
     assertEquals(found.map(_.split(' ').length).toSet, Set(1002))
+  }
+
+  test(
+    "two keys of one hash: the first row of a key is compared with all of it, those behind with one"
+  ) {
+    val rows = IndexedSeq.tabulate(100)(id => Row(id, id % 2, Some(5), Some((0, 9))))
+    val tables = BySide(new Table(rows, _ => 7), new Table(rows, _ => 7))
+    val roles = BySide(Role.Paired, Role.Paired)
+    val (_, core, _) = byHash(tables, 1, Side.Left, roles, Rankless.Dead)
+    var equal = 0
+    var compared = 0
+    while (core.step() == BucketJoin.Probes) {
+      core.look(0, 9)
+      while (core.nextCandidate())
+        if (core.isKnownEqual) equal += 1
+        else {
+          compared += 1
+          if (core.candidate % 2 == core.probing % 2) {
+            equal += 1
+            core.foundEqual()
+          }
+        }
+    }
+    assertEquals(equal, 100 * 50)
+    // Of the other key each time, of the own one first for all and then once for each row.
+    assertEquals(compared, 100 * 50 + 2 * 50 + 98)
   }
 
   test("a bucket has some 4,096 rows of both sides, and there are at most 4,096 buckets") {

@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   GreaterThan,
   LessThan,
   Literal,
-  Predicate,
   UnsafeRow
 }
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -20,7 +19,7 @@ import org.apache.spark.sql.types.LongType
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer, RowStore}
 import plait.order.OrderChoice
 import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
-import plait.spark.side.{JoinOutput, JoinedPairs, RowsByRank, SideReader, WholeKeyTable}
+import plait.spark.side.{JoinOutput, JoinedPairs, PairTest, RowsByRank, SideReader, WholeKeyTable}
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -70,7 +69,7 @@ final class SortedJoin(
       readers,
       core,
       roles,
-      Predicate.create(condition.reduce(And(_, _)), columns.left ++ columns.right).eval,
+      PairTest.of(condition.reduce(And(_, _)), columns, 0),
       BufferTrace.Off,
       () => ()
     )

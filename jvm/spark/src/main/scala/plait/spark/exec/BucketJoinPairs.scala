@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{BucketJoin, DealtRows, Leaving, RadixJoin, Role}
-import plait.spark.side.{JoinedPairs, KeyForm, RankedRows, SideReader}
+import plait.spark.side.{JoinedPairs, KeyForm, PairTest, RankedRows, SideReader}
 import plait.{BySide, Side}
 
 /** Drives a [[BucketJoin]] over rows in memory: reads the reach of each row that is looked up, compares keys, and
@@ -37,7 +36,7 @@ final class BucketJoinPairs(
     keys: Option[BucketJoinPairs.Keys],
     roles: BySide[Role],
     fields: BySide[Int],
-    accepts: InternalRow => Boolean,
+    accepts: PairTest,
     stopIfKilled: () => Unit,
     release: () => Unit
 ) extends JoinedPairs {
@@ -46,9 +45,8 @@ final class BucketJoinPairs(
   private val probingRow = new UnsafeRow(fields(probing))
   private val builtRow = new UnsafeRow(fields(built))
   // The two rows stay the same and point elsewhere: to write a reference costs a barrier of the collector's.
-  private val pair =
-    if (built eq Side.Left) new JoinedRow(builtRow, probingRow)
-    else new JoinedRow(probingRow, builtRow)
+  private val leftRow = if (built eq Side.Left) builtRow else probingRow
+  private val rightRow = if (built eq Side.Left) probingRow else builtRow
   private val givesMatches = Role.givesMatches(roles)
   // Dead rows that come out were not given from here on.
   private val firstDead =
@@ -129,11 +127,11 @@ final class BucketJoinPairs(
     // Invariant: the matches of the probing row before the candidate have been given.
     while (core.nextCandidate()) {
       rows(built).point(core.candidate, builtRow)
-      if (isMatch) {
+      if (hasSameKey && accepts.isTrueOf(leftRow, rightRow)) {
         found += 1
         core.accept()
         if (givesMatches) {
-          if (built eq Side.Left) set(builtRow, probingRow) else set(probingRow, builtRow)
+          set(leftRow, rightRow)
           return true
         }
       }
@@ -141,12 +139,12 @@ final class BucketJoinPairs(
     alone()
   }
 
-  private def isMatch: Boolean = hasSameKey && accepts(pair)
-
-  private def hasSameKey: Boolean = keys.isEmpty || {
+  private def hasSameKey: Boolean = keys.isEmpty || core.isKnownEqual || {
     val ofBuilt = keys.get
     ofBuilt.reader.read(builtRow)
-    ofBuilt.form.isSame(reader, ofBuilt.reader)
+    val isSame = ofBuilt.form.isSame(reader, ofBuilt.reader)
+    if (isSame) core.foundEqual()
+    isSame
   }
 }
 

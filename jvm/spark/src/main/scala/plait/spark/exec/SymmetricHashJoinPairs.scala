@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{JoinCore, KeyGroup, Leaving, Role}
-import plait.spark.side.{JoinedPairs, RowsByRank, SideReader}
+import plait.spark.side.{JoinedPairs, PairTest, RowsByRank, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the join core from two iterators: reads a row of the side that the core wants, gives the
@@ -24,7 +23,7 @@ import plait.{BySide, Side}
   *   3. What it gives is valid until the next call.
   *
   * @param accepts
-  *   the join's condition beyond its keys, on the row of both sides
+  *   the join's condition beyond its keys
   * @param release
   *   gives back what is held, after the last row, and not with the end of the task: one task may run many joins
   */
@@ -33,11 +32,10 @@ final class SymmetricHashJoinPairs(
     readers: BySide[SideReader],
     core: JoinCore[SideReader, KeyGroup, UnsafeRow],
     roles: BySide[Role],
-    accepts: InternalRow => Boolean,
+    accepts: PairTest,
     trace: BufferTrace,
     release: () => Unit
 ) extends JoinedPairs {
-  private val pair = new JoinedRow
   private val givesMatches = Role.givesMatches(roles)
   private var phase = SymmetricHashJoinPairs.Reading
   private var hasArrival = false
@@ -83,8 +81,10 @@ final class SymmetricHashJoinPairs(
     var partner = core.nextMatch()
     // Invariant: the matches of the current row before `partner` have been given.
     while (partner != null) {
-      if (arrived eq Side.Left) pair(current, partner) else pair(partner, current)
-      if (accepts(pair)) {
+      val isMatch =
+        if (arrived eq Side.Left) accepts.isTrueOf(current, partner)
+        else accepts.isTrueOf(partner, current)
+      if (isMatch) {
         if (arrived eq Side.Left) foundProbingRight += 1 else foundProbingLeft += 1
         core.accept()
         if (givesMatches) {

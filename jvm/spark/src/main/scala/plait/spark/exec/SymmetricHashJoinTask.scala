@@ -269,6 +269,7 @@ final class SymmetricHashJoinTask(
     val compared = Option.when(!order.tellsApart)(keysOf(built))
     joinByBucket(core, rows, inRuns.map(_.dead), compared, sorts, run)
   }
+
   private def keysOf(side: Side) = BucketJoinPairs.Keys(
     keyForm(side),
     SideReader.create(keyForm(side), Seq.fill(3)(Literal(0L)), sides(side).output)
@@ -308,9 +309,9 @@ final class SymmetricHashJoinTask(
     pairs
   }
 
-  private def accepts(context: TaskContext): InternalRow => Boolean =
-    condition.fold[InternalRow => Boolean](_ => true)(
-      CompiledCondition.stoppable(_, sides.left.output ++ sides.right.output, context)
+  private def accepts(context: TaskContext): PairTest =
+    condition.fold[PairTest](PairTest.Always)(
+      PairTest.stoppable(_, sides.map(_.output), context)
     )
 
   private def count(

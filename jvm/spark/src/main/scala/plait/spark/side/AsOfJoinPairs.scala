@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{AsOfCore, Home, Role}
 import plait.{BySide, Side}
@@ -26,10 +26,9 @@ final class AsOfJoinPairs(
     pace: MatchPace,
     core: AsOfCore[SideReader, UnsafeRow],
     roles: BySide[Role],
-    conditions: PairConditions[PairConditions.Test],
+    conditions: PairConditions.Tests,
     release: () => Unit
 ) extends AsOfPairs(roles, release) {
-  private val pair = new JoinedRow
   private val ofLeft = conditions.ofLeft.orNull
   private val ofRight = conditions.ofRight.orNull
   private val isWithin = conditions.isWithin.orNull
@@ -123,12 +122,12 @@ final class AsOfJoinPairs(
     var candidate = core.candidate()
     // Invariant: the candidates before this one do not satisfy the condition.
     while (candidate != null) {
-      pair(leftReader.row, candidate)
-      if (isWithin != null && !core.expires && !isWithin(pair)) {
+      val left = leftReader.row
+      if (isWithin != null && !core.expires && !isWithin.isTrueOf(left, candidate)) {
         core.outOfReach()
         isLeaving = rightAloud
         candidate = null
-      } else if (accepts == null || accepts(pair)) return chosen(candidate)
+      } else if (accepts == null || accepts.isTrueOf(left, candidate)) return chosen(candidate)
       else candidate = core.candidate()
     }
     leftAlone()
@@ -138,7 +137,7 @@ final class AsOfJoinPairs(
   private def expire(): Unit = {
     var oldest = core.oldest()
     // Invariant: the right rows before the oldest are dropped.
-    while (oldest != null && !isWithin(pair(leftReader.row, oldest))) {
+    while (oldest != null && !isWithin.isTrueOf(leftReader.row, oldest)) {
       core.dropOldest()
       isLeaving = rightAloud
       oldest = core.oldest()
@@ -146,7 +145,7 @@ final class AsOfJoinPairs(
   }
 
   private def chosen(candidate: UnsafeRow): Boolean =
-    if (holds != null && !holds(pair)) leftAlone()
+    if (holds != null && !holds.isTrueOf(leftReader.row, candidate)) leftAlone()
     else {
       core.pick()
       val isGiven = givesMatches && isHere(Side.Left)

@@ -22,7 +22,7 @@ final class AsOfJoinTask(
     joinType: JoinType,
     sides: BySide[SidePlan],
     best: BestMatch,
-    conditions: PairConditions[Expression],
+    conditions: PairConditions.Expressions,
     metrics: Map[String, SQLMetric]
 ) extends Serializable {
   private def scan = MatchScan(best.direction, best.right.dataType)
@@ -40,7 +40,7 @@ final class AsOfJoinTask(
     val stores =
       sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
     val index = new TaskIndexMemory(TaskMemory.of(context))
-    val compiled = PairConditions.compiled(conditions, sides.map(_.output), context.partitionId())
+    val compiled = PairConditions.compiled(conditions, sides.map(_.output), context)
     val sorts = sides.map(s => new RankSort(s.ranks.head, s.output, metrics))
     val sorted = BySide.make { side =>
       around(side, if (sides(side).isSortedHere) sorts(side).sorted(inputs(side)) else inputs(side))
@@ -67,7 +67,7 @@ final class AsOfJoinTask(
       inputs: BySide[HomedRows],
       store: PagedRowStore,
       index: IndexMemory,
-      compiled: PairConditions[PairConditions.Test],
+      compiled: PairConditions.Tests,
       release: () => Unit
   ): AsOfPairs = new AsOfJoinPairs(
     inputs,
@@ -90,7 +90,7 @@ final class AsOfJoinTask(
       inputs: BySide[HomedRows],
       stores: BySide[PagedRowStore],
       index: IndexMemory,
-      compiled: PairConditions[PairConditions.Test],
+      compiled: PairConditions.Tests,
       release: () => Unit
   ): AsOfPairs = {
     val distance = MatchDistance.of(best, sides.map(_.output))

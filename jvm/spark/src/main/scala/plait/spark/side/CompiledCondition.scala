@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.GeneratePredicate
 import org.apache.spark.sql.catalyst.expressions.{
@@ -12,7 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   CodeGeneratorWithInterpretedFallback,
   Expression
 }
-import org.apache.spark.sql.plait.TaskEnd
 
 import plait.spark.translate.InstantSum
 
@@ -33,22 +31,6 @@ object CompiledCondition {
     val generated = AsWritten.createObject(bound)
     generated.initialize(partition)
     generated.eval
-  }
-
-  /** The same of pairs. A row may meet many that the condition rejects, and nothing else asks meanwhile whether the
-    * task was killed.
-    */
-  def stoppable(
-      condition: Expression,
-      input: Seq[Attribute],
-      context: TaskContext
-  ): InternalRow => Boolean = {
-    val holds = of(condition, input, context.partitionId())
-    val stop = TaskEnd.nowAndThen(context)
-    pair => {
-      stop()
-      holds(pair)
-    }
   }
 
   private object AsWritten extends CodeGeneratorWithInterpretedFallback[Expression, BasePredicate] {

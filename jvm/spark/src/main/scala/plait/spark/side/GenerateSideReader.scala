@@ -25,7 +25,20 @@ object GenerateSideReader {
     val ranks = context.splitExpressionsWithCurrentInputs(
       values.zip(Seq("rank", "low", "high")).map { case (value, field) => stored(value, field) }
     )
-    compiled(context, s"reaches_$$eq(true);\n$shared\n$ranks\nif (reaches()) {\n$key\n}")
+    GeneratedClass.of(
+      classOf[SideReader],
+      context,
+      s"""public void evaluate(InternalRow ${context.INPUT_ROW}) {
+          reaches_$$eq(true);
+          $shared
+          $ranks
+          if (reaches()) {
+            $key
+          }
+        }""",
+      // None of them differs from one to the next.
+      partition = 0
+    )
   }
 
   private def canonical(expression: Expression): Expression =
@@ -53,30 +66,5 @@ object GenerateSideReader {
     val value = canonical(expression).genCode(context)
     s"""${value.code}
        |if (${value.isNull}) reaches_$$eq(false); else $taken(${value.value});""".stripMargin
-  }
-
-  private def compiled(context: CodegenContext, body: String): SideReader = {
-    val name = "SpecificSideReader"
-    val source = s"""
-      public Object generate(Object[] references) { return new $name(references); }
-
-      class $name extends ${classOf[SideReader].getName} {
-        private Object[] references;
-        ${context.declareMutableStates()}
-
-        public $name(Object[] references) {
-          this.references = references;
-          ${context.initMutableStates()}
-        }
-
-        public void evaluate(InternalRow ${context.INPUT_ROW}) {
-          $body
-        }
-
-        ${context.declareAddedFunctions()}
-      }"""
-    val code = new CodeAndComment(source, context.getPlaceHolderToComments())
-    val (made, _) = CodeGenerator.compile(CodeFormatter.stripOverlappingComments(code))
-    made.generate(context.references.toArray).asInstanceOf[SideReader]
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{Home, NearestCore, Pairing, Role}
 import plait.{BySide, Side}
@@ -22,10 +22,9 @@ final class NearestJoinPairs(
     pace: MatchPace,
     core: NearestCore[SideReader, UnsafeRow, UnsafeRow, _],
     roles: BySide[Role],
-    conditions: PairConditions[PairConditions.Test],
+    conditions: PairConditions.Tests,
     release: () => Unit
 ) extends AsOfPairs(roles, release) {
-  private val pair = new JoinedRow
   // Is there a row that was read and not yet given to the core?
   private val has = Array(false, false)
   private val ended = Array(false, false)
@@ -95,7 +94,7 @@ final class NearestJoinPairs(
     val left = core.left
     val right = core.picked
     if (core.home eq Home.Elsewhere) false
-    else if (right == null || !conditions.holds.forall(_(pair(left, right))))
+    else if (right == null || !conditions.holds.forall(_.isTrueOf(left, right)))
       leftAloud && alone(Side.Left, left)
     else {
       if (givesMatches) set(left, right)
@@ -115,14 +114,13 @@ object NearestJoinPairs {
   def pairing(
       apart: MatchDistance,
       atEqual: AtEqual,
-      conditions: PairConditions[PairConditions.Test]
+      conditions: PairConditions.Tests
   ): Pairing[UnsafeRow, UnsafeRow, apart.Distance] =
     new Pairing[UnsafeRow, UnsafeRow, apart.Distance] {
-      private val pair = new JoinedRow
       override def isWithin(left: UnsafeRow, right: UnsafeRow): Boolean =
-        conditions.isWithin.forall(_(pair(left, right)))
+        conditions.isWithin.forall(_.isTrueOf(left, right))
       override def accepts(left: UnsafeRow, right: UnsafeRow): Boolean =
-        conditions.accepts.forall(_(pair(left, right)))
+        conditions.accepts.forall(_.isTrueOf(left, right))
       override def refusesEqual: Boolean = atEqual eq AtEqual.Refused
       override def distance(left: UnsafeRow, right: UnsafeRow): apart.Distance =
         apart.of(left, right)

@@ -14,6 +14,10 @@ import plait.BySide
   *     ofLeft none            ofRight r.ok           isWithin r.ts >= l.ts - 5          accepts l.x < r.y
   * }}}
   *
+  * @tparam C
+  *   a condition of one row
+  * @tparam P
+  *   a condition of a pair
   * @param ofLeft
   *   of a left row alone, so that a row for which it is not TRUE picks nothing
   * @param ofRight
@@ -25,23 +29,24 @@ import plait.BySide
   * @param holds
   *   of the pair that was chosen
   */
-final case class PairConditions[C](
+final case class PairConditions[C, P](
     ofLeft: Option[C],
     ofRight: Option[C],
-    isWithin: Option[C],
-    accepts: Option[C],
-    holds: Option[C]
+    isWithin: Option[P],
+    accepts: Option[P],
+    holds: Option[P]
 )
 
 object PairConditions extends PredicateHelper {
-  type Test = InternalRow => Boolean
+  type Expressions = PairConditions[Expression, Expression]
+  type Tests = PairConditions[InternalRow => Boolean, PairTest]
 
   def of(
       on: Option[Expression],
       within: Option[Expression],
       check: Option[Expression],
       sides: BySide[AttributeSet]
-  ): PairConditions[Expression] = {
+  ): Expressions = {
     val (ofLeft, others) =
       on.toSeq.flatMap(splitConjunctivePredicates).partition(_.references.subsetOf(sides.left))
     val (ofRight, ofPair) = others.partition(_.references.subsetOf(sides.right))
@@ -55,20 +60,16 @@ object PairConditions extends PredicateHelper {
   }
 
   def compiled(
-      conditions: PairConditions[Expression],
+      conditions: Expressions,
       outputs: BySide[Seq[Attribute]],
-      partition: Int
-  ): PairConditions[Test] = {
-    def test(input: Seq[Attribute])(expression: Expression): Test =
-      CompiledCondition.of(expression, input, partition)
-    val ofPair = test(outputs.left ++ outputs.right) _
+      context: TaskContext
+  ): Tests = {
+    def ofPair(condition: Expression) = PairTest.of(condition, outputs, context.partitionId())
     PairConditions(
-      conditions.ofLeft.map(test(outputs.left)),
-      conditions.ofRight.map(test(outputs.right)),
+      conditions.ofLeft.map(CompiledCondition.of(_, outputs.left, context.partitionId())),
+      conditions.ofRight.map(CompiledCondition.of(_, outputs.right, context.partitionId())),
       conditions.isWithin.map(ofPair),
-      conditions.accepts.map(
-        CompiledCondition.stoppable(_, outputs.left ++ outputs.right, TaskContext.get())
-      ),
+      conditions.accepts.map(PairTest.stoppable(_, outputs, context)),
       conditions.holds.map(ofPair)
     )
   }

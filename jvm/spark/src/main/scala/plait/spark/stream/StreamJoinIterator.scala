@@ -2,11 +2,11 @@
 package plait.spark.stream
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.join.Role
-import plait.spark.side.{JoinMetrics, JoinOutput}
+import plait.spark.side.{JoinMetrics, JoinOutput, PairTest}
 import plait.stream.{Step, StreamJoin}
 import plait.{BySide, Side}
 
@@ -26,12 +26,11 @@ final class StreamJoinIterator(
     intake: StreamIntake,
     core: StreamJoin[StreamRowReader, UnsafeRow],
     roles: BySide[Role],
-    accepts: InternalRow => Boolean,
+    accepts: PairTest,
     output: JoinOutput,
     counts: StreamCounts
 )(done: () => Unit)
     extends Iterator[InternalRow] {
-  private val pair = new JoinedRow
   private val givesMatches = Role.givesMatches(roles)
   private var hasRead = false
   private var isOver = false
@@ -68,17 +67,13 @@ final class StreamJoinIterator(
 
   private def matched(): InternalRow = {
     val isLeft = core.stepSide eq Side.Left
-    if (isLeft) pair(core.stepRow, core.stepPartner) else pair(core.stepPartner, core.stepRow)
-    if (!accepts(pair)) null
+    val left = if (isLeft) core.stepRow else core.stepPartner
+    val right = if (isLeft) core.stepPartner else core.stepRow
+    if (!accepts.isTrueOf(left, right)) null
     else {
       core.accept()
       counts.pairByProbing(core.stepSide.other)
-      if (!givesMatches) null
-      else
-        output.matched(
-          pair.getLeft.asInstanceOf[UnsafeRow],
-          pair.getRight.asInstanceOf[UnsafeRow]
-        )
+      if (givesMatches) output.matched(left, right) else null
     }
   }
 }

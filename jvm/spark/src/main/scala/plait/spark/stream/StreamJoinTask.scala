@@ -43,8 +43,8 @@ final class StreamJoinTask(
       new StreamIntake(batch, roles, state.counts, core.add, core.frontier, core.addOutcast),
       core,
       roles,
-      condition.fold[InternalRow => Boolean](_ => true)(
-        CompiledCondition.stoppable(_, outputs.left ++ outputs.right, TaskContext.get())
+      condition.fold[PairTest](PairTest.Always)(
+        PairTest.stoppable(_, outputs, TaskContext.get())
       ),
       JoinOutput.of(joinType, outputs),
       state.counts

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws, and examples: a condition of two rows as generated code, against its evaluation on the row of both.
+package plait.spark
+
+import scala.util.{Random, Try}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.types.{BooleanType, DataType, IntegerType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import plait.spark.side.PairTest
+import plait.{BySide, Cases}
+
+class PairTestLaws extends munit.FunSuite {
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
+  private val conditions = Cases.of(60, soak = 2000)
+
+  private def unsafe(columns: Seq[Attribute], values: Seq[Any]): UnsafeRow =
+    UnsafeProjection.create(columns.map(_.dataType).toArray)(InternalRow.fromSeq(values)).copy()
+
+  private def columns(types: Seq[DataType], names: String): Seq[AttributeReference] =
+    types.zip(names).map { case (t, name) => AttributeReference(name.toString, t)() }
+
+  /** What Spark says of the pair as one row, or that it fails. */
+  private def expected(condition: Expression, all: Seq[Attribute], pair: InternalRow) =
+    Try(BindReferences.bindReference(condition, new AttributeSeq(all)).eval(pair) == true).toOption
+
+  for (family <- RandomExpressions.families)
+    test(s"a condition of (l, r) = the same of l ++ r: ${family.name}, $conditions conditions") {
+      val random = new Random(Cases.seed)
+      val values = new RandomValues(random)
+      val expressions = new RandomExpressions(random, values, "UTC")
+      def types() = Seq.fill(2)(family.types(random.nextInt(family.types.size)))
+      var isTrue = 0
+      for (_ <- 1 to conditions) {
+        val sides = BySide(columns(types(), "ab"), columns(types(), "st"))
+        val all = sides.left ++ sides.right
+        // The head of an expression may be any of its types.
+        val condition = Iterator
+          .continually(expressions.condition(family, all))
+          .find(_.dataType == BooleanType)
+          .get
+        val test = PairTest.of(condition, sides, 0)
+        for (_ <- 1 to 20) {
+          val rows = sides.map(side => unsafe(side, side.map(c => values.of(c.dataType))))
+          val found = Try(test.isTrueOf(rows.left, rows.right)).toOption
+          val right = expected(condition, all, new JoinedRow(rows.left, rows.right))
+          assertEquals(found, right, s"seed ${Cases.seed}: $condition of $rows")
+          if (found.contains(true)) isTrue += 1
+        }
+      }
+      assert(isTrue > conditions, s"only $isTrue were TRUE")
+    }
+
+  private val sides = BySide(
+    columns(Seq(IntegerType, StringType), "ab"),
+    columns(Seq(IntegerType, StringType), "st")
+  )
+
+  private def row(side: Seq[Attribute], number: Any, text: String): UnsafeRow =
+    unsafe(side, Seq(number, if (text == null) null else UTF8String.fromString(text)))
+
+  private def isTrue(condition: Expression)(left: (Any, String), right: (Any, String)): Boolean =
+    PairTest
+      .of(condition, sides, 0)
+      .isTrueOf(row(sides.left, left._1, left._2), row(sides.right, right._1, right._2))
+
+  test("what has no code of its own is evaluated of both rows: a = s, without code") {
+    val test = isTrue(SameWithoutCode(sides.left.head, sides.right.head)) _
+    assert(test((7, "x"), (7, "y")))
+    assert(!test((7, "x"), (8, "x")))
+  }
+
+  test(
+    "a condition longer than one method of Java's: b || 'n' is none of 500 texts, and t one of 500"
+  ) {
+    val many = (1 to 500).map(n => Literal(UTF8String.fromString(s"text $n"), StringType))
+    val none = many.map(text => Not(EqualTo(Concat(Seq(sides.left(1), Literal("n"))), text)))
+    val test = isTrue((none :+ In(sides.right(1), many)).reduceLeft[Expression](And(_, _))) _
+    assert(test((1, "text 8"), (2, "text 500")))
+    assert(!test((1, "text 8"), (2, "text 501")))
+    assert(!test((1, null), (2, "text 500")))
+  }
+
+  test("the second pair is not the first: the rows are others, and the same objects elsewhere") {
+    val test = PairTest.of(LessThan(sides.left.head, sides.right.head), sides, 0)
+    val (left, right) = (row(sides.left, 1, "x"), row(sides.right, 2, "y"))
+    assert(test.isTrueOf(left, right))
+    val greater = row(sides.left, 3, "x")
+    assert(!test.isTrueOf(greater, right))
+    left.pointTo(greater.getBaseObject, greater.getBaseOffset, greater.getSizeInBytes)
+    assert(!test.isTrueOf(left, right))
+  }
+}
+
+/** Equality that Spark makes no code of. */
+final private case class SameWithoutCode(left: Expression, right: Expression)
+    extends BinaryExpression
+    with CodegenFallback {
+  override def dataType: DataType = BooleanType
+  override protected def nullSafeEval(a: Any, b: Any): Any = a == b
+  override protected def withNewChildrenInternal(l: Expression, r: Expression): Expression =
+    copy(left = l, right = r)
+}
