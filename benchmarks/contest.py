@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A contest: one join, the peers that can run it, and what is claimed, under one setting.
 
-What W1, W3, W4 and W5 share: the floor, Plait, bins and stock Spark under the same broadcast
-setting, and DuckDB, are raced, profiled if asked, and judged.
+What W1, W3, W4 and W5 share: the floor, Plait, bins and stock Spark under the same
+setting of broadcasts and footers, and DuckDB, are raced, profiled if asked, and judged.
 """
 
 from __future__ import annotations

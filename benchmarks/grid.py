@@ -12,7 +12,7 @@
 
 Claim: with Plait no case takes more than 1.1 times as long as without, Spark choosing the join.
 
-Peers: Plait and stock Spark, under the broadcast setting that a case names, for a minute a case or
+Peers: Plait and stock Spark, under the setting that a case names, for a minute a case or
 as many rounds as were asked for, whichever is longer.
 """
 
@@ -126,7 +126,7 @@ def cases(rows: int) -> Sequence[Hostile]:
 
 
 def _reached(rows: int, share: float) -> str:
-    """Of a key, whose rows are anywhere in a table of so many, and of which few pairs come out."""
+    """Return a condition by which a row reaches a share of its key; a few of those come out."""
     reach = round(rows * (1 - math.sqrt(1 - share)))
     return f"l.k = r.k AND l.s BETWEEN r.s - {reach} AND r.s + {reach} AND (l.s + r.s) % 97 = 0"
 

@@ -31,13 +31,13 @@ final class RadixJoin(
   private var heads = new Array[Int](64)
   private var mask = 0
   private var next = new Array[Int](64)
-  // Rows of one label have one key. It is the place of one of them and one, so that none is left of other buckets.
+  // Rows of one label have one key. It is the place of one of them and one: those up to `from` are of buckets before.
   private var labels = new Array[Int](64)
 
   // The probing row at hand.
   private var hash = 0
   private var chain = 0
-  // Of the built rows of the bucket that are known to have its key; none has 0.
+  // Of the built rows of the bucket that are known to have its key; 0 while none is.
   private var label = 0
 
   override def hasCandidates: Boolean = chain != 0

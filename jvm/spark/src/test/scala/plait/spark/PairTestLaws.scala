@@ -7,6 +7,7 @@ import scala.util.{Random, Try}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BooleanType, DataType, IntegerType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -82,6 +83,26 @@ class PairTestLaws extends munit.FunSuite {
     assert(test((1, "text 8"), (2, "text 500")))
     assert(!test((1, "text 8"), (2, "text 501")))
     assert(!test((1, null), (2, "text 500")))
+  }
+
+  test("one class serves all partitions of a condition, and says of each what is of it") {
+    val condition = EqualTo(sides.left.head, SparkPartitionID())
+    val tests = Seq(0, 7).map(PairTest.of(condition, sides, _))
+    assertEquals(tests.map(_.getClass).distinct.size, 1)
+    val (left, right) = (row(sides.left, 7, "x"), row(sides.right, 0, "x"))
+    assertEquals(tests.map(_.isTrueOf(left, right)), Seq(false, true))
+  }
+
+  test("where Spark makes no code a condition is evaluated") {
+    val factory = SQLConf.CODEGEN_FACTORY_MODE.key
+    SQLConf.get.setConfString(factory, "NO_CODEGEN")
+    try {
+      val test = PairTest.of(LessThan(sides.left.head, sides.right.head), sides, 0)
+      assert(!test.getClass.getName.contains("Specific"))
+      assert(test.isTrueOf(row(sides.left, 1, "x"), row(sides.right, 2, "y")))
+      assert(!test.isTrueOf(row(sides.left, 2, "x"), row(sides.right, 2, "y")))
+      assert(!test.isTrueOf(row(sides.left, null, "x"), row(sides.right, 2, "y")))
+    } finally SQLConf.get.unsetConf(factory)
   }
 
   test("the second pair is not the first: the rows are others, and the same objects elsewhere") {

@@ -310,9 +310,7 @@ final class SymmetricHashJoinTask(
   }
 
   private def accepts(context: TaskContext): PairTest =
-    condition.fold[PairTest](PairTest.Always)(
-      PairTest.stoppable(_, sides.map(_.output), context)
-    )
+    PairTest.stoppable(condition, sides.map(_.output), context)
 
   private def count(
       core: JoinCore[SideReader, KeyGroup, UnsafeRow],

@@ -18,7 +18,7 @@ import plait.spark.translate.InstantSum
   * other as they are written, as in the code of Spark's own joins:
   *
   * {{{
-  * l.q = 0 OR (r.x / l.q > 1 AND r.x / l.q < 5)      of q = 0 nothing is divided
+  * q = 0 OR (x / q > 1 AND x / q < 5)      of q = 0 nothing is divided
   * }}}
   *
   * `Predicate.create` computes what occurs twice beforehand, and takes sums of doubles for one that only differ in their

@@ -15,24 +15,29 @@ import plait.Side
   * }}}
   */
 object GeneratePairTest {
+  private val Known = Seq("org.apache.spark.", "plait.")
 
-  def generate(in: PairTest.Bound): PairTest = {
+  def generate(in: PairTest.Bound): PairTest.Held = {
     val context = new CodegenContext
     val value = ExpressionCanonicalizer.execute(ofTwoRows(in)).genCode(context)
     val pair = if (in.condition.exists(readsPair)) "pair()" else "null"
-    val method = s"""public boolean isTrue() {
+    val methods = s"""public void initialize(int partitionIndex) {
+          ${context.initPartition()}
+        }
+
+        public boolean isTrue() {
           InternalRow ${context.INPUT_ROW} = $pair;
           ${value.code}
           return !${value.isNull} && ${value.value};
         }"""
-    GeneratedClass.of(classOf[PairTest], context, method, in.partition)
+    GeneratedClass.of(classOf[PairTest.Held], context, methods)
   }
 
-  /** One without code is evaluated of a row. */
+  /** One without code is evaluated of a row; and of one of others it is not known what its code reads. */
   private def readsPair(expression: Expression): Boolean = expression match {
     case _: LeafExpression => false
     case _: CodegenFallback => true
-    case _ => false
+    case other => !Known.exists(other.getClass.getName.startsWith)
   }
 
   private def ofTwoRows(in: PairTest.Bound): Expression = in.condition.transform {

@@ -35,9 +35,7 @@ object GenerateSideReader {
           if (reaches()) {
             $key
           }
-        }""",
-      // None of them differs from one to the next.
-      partition = 0
+        }"""
     )
   }
 

@@ -6,20 +6,20 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 /** A class that is compiled in a task, and one object of it:
   *
   * {{{
-  * class Specific extends SideReader {
+  * class SpecificSideReader extends SideReader {
   *   the fields and functions that the expressions of a context ask for
   *   public void evaluate(InternalRow i) { ... }
   * }
   * }}}
+  *
+  * All tasks of an executor share the class, as nothing in it is of one of them alone: Spark compiles the same text once.
   */
 object GeneratedClass {
 
   /** @param methods
     *   what the parent leaves open, in Java
-    * @param partition
-    *   for expressions that differ from one to the next
     */
-  def of[C](parent: Class[C], context: CodegenContext, methods: String, partition: Int): C = {
+  def of[C](parent: Class[C], context: CodegenContext, methods: String): C = {
     val name = s"Specific${parent.getSimpleName}"
     val source = s"""
       public Object generate(Object[] references) { return new $name(references); }
@@ -30,9 +30,7 @@ object GeneratedClass {
 
         public $name(Object[] references) {
           this.references = references;
-          int partitionIndex = $partition;
           ${context.initMutableStates()}
-          ${context.initPartition()}
         }
 
         $methods

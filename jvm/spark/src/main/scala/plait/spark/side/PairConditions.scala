@@ -69,7 +69,7 @@ object PairConditions extends PredicateHelper {
       conditions.ofLeft.map(CompiledCondition.of(_, outputs.left, context.partitionId())),
       conditions.ofRight.map(CompiledCondition.of(_, outputs.right, context.partitionId())),
       conditions.isWithin.map(ofPair),
-      conditions.accepts.map(PairTest.stoppable(_, outputs, context)),
+      conditions.accepts.map(it => PairTest.stoppable(Some(it), outputs, context)),
       conditions.holds.map(ofPair)
     )
   }

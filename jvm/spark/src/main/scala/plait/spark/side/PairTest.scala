@@ -18,83 +18,96 @@ import org.apache.spark.sql.plait.TaskEnd
 import plait.BySide
 import plait.spark.translate.InstantSum
 
-/** Whether a condition is TRUE of a pair of rows, as Spark's generated code, in a task. Columns are read off the row in
-  * which they lie:
+/** Whether a condition is TRUE of a pair of rows.
   *
   * {{{
-  * l.s >= r.s - 5        left().getLong(1) >= right().getLong(1) - 5
+  * l.s >= r.s - 5        of (l.s 3, r.s 8) TRUE        of (l.s 2, r.s 8) not        of (l.s NULL, r.s 8) not
   * }}}
   *
-  * Its parts are evaluated one after the other as they are written, as those of a [[CompiledCondition]].
+  * Parts that stand beside each other are evaluated one after the other as they are written, as those of a
+  * [[CompiledCondition]].
   */
 abstract class PairTest {
-  private val joined = new JoinedRow
-  private var ofLeft: UnsafeRow = _
-  private var ofRight: UnsafeRow = _
-  private var stopIfKilled: () => Unit = () => ()
-  private var calls = 0
-
-  final def left: UnsafeRow = ofLeft
-  final def right: UnsafeRow = ofRight
-
-  final def isTrueOf(left: UnsafeRow, right: UnsafeRow): Boolean = {
-    // Mostly the same objects; to write a reference costs a barrier of the collector's.
-    if (ofLeft ne left) ofLeft = left
-    if (ofRight ne right) ofRight = right
-    calls += 1
-    if ((calls & PairTest.Between) == 0) stopIfKilled()
-    isTrue()
-  }
-
-  /** Both rows as one. */
-  final protected def pair(): InternalRow = joined(ofLeft, ofRight)
-
-  /** Of [[left]] and [[right]]. */
-  protected def isTrue(): Boolean
+  def isTrueOf(left: UnsafeRow, right: UnsafeRow): Boolean
 }
 
 object PairTest {
 
-  /** All bits of how many calls do not ask if the task was killed. */
-  final private val Between = 1023
-
-  def of(condition: Expression, sides: BySide[Seq[Attribute]], partition: Int): PairTest = {
-    val input = new AttributeSeq(sides.left ++ sides.right)
-    val bound = BindReferences.bindReference(InstantSum.in(condition), input)
-    Compiled.createObject(Bound(bound, sides.left.size, partition))
+  /** Of every pair. */
+  object Always extends PairTest {
+    override def isTrueOf(left: UnsafeRow, right: UnsafeRow): Boolean = true
   }
 
-  /** The same in a task that may be killed: a row may meet many that the condition rejects, and nothing else asks
-    * meanwhile.
+  def of(condition: Expression, sides: BySide[Seq[Attribute]], partition: Int): PairTest =
+    held(condition, sides, partition, () => ())
+
+  /** In a task that may be killed: a row may meet many that the condition rejects, and nothing else asks meanwhile.
+    *
+    * @param condition
+    *   None is TRUE of every pair
     */
   def stoppable(
-      condition: Expression,
+      condition: Option[Expression],
       sides: BySide[Seq[Attribute]],
       context: TaskContext
+  ): PairTest = condition.fold[PairTest](Always)(
+    held(_, sides, context.partitionId(), TaskEnd.nowAndThen(context))
+  )
+
+  private def held(
+      condition: Expression,
+      sides: BySide[Seq[Attribute]],
+      partition: Int,
+      stopIfKilled: () => Unit
   ): PairTest = {
-    val test = of(condition, sides, context.partitionId())
-    test.stopIfKilled = () => TaskEnd.throwIfKilled(context)
+    val input = new AttributeSeq(sides.left ++ sides.right)
+    val bound = BindReferences.bindReference(InstantSum.in(condition), input)
+    val test = Held.createObject(Bound(bound, sides.left.size))
+    test.initialize(partition)
+    test.stopIfKilled = stopIfKilled
     test
   }
 
   /** @param columns
     *   how many the left row has: the first of both
     */
-  final private[side] case class Bound(condition: Expression, columns: Int, partition: Int)
+  final private[side] case class Bound(condition: Expression, columns: Int)
 
-  /** TRUE of every pair. */
-  object Always extends PairTest {
-    override protected def isTrue(): Boolean = true
+  /** One that has the two rows at hand. */
+  abstract private[side] class Held extends PairTest {
+    private val joined = new JoinedRow
+    private var ofLeft: UnsafeRow = _
+    private var ofRight: UnsafeRow = _
+    private[PairTest] var stopIfKilled: () => Unit = _
+
+    final def left: UnsafeRow = ofLeft
+    final def right: UnsafeRow = ofRight
+
+    /** Both as one. */
+    final def pair: InternalRow = joined(ofLeft, ofRight)
+
+    final override def isTrueOf(left: UnsafeRow, right: UnsafeRow): Boolean = {
+      // Mostly the same objects; to write a reference costs a barrier of the collector's.
+      if (ofLeft ne left) ofLeft = left
+      if (ofRight ne right) ofRight = right
+      stopIfKilled()
+      isTrue
+    }
+
+    /** Comes first: of expressions that differ from one partition to the next. */
+    def initialize(partition: Int): Unit
+    def isTrue: Boolean
   }
 
-  private object Compiled extends CodeGeneratorWithInterpretedFallback[Bound, PairTest] {
-    override protected def createCodeGeneratedObject(in: Bound): PairTest =
+  private object Held extends CodeGeneratorWithInterpretedFallback[Bound, Held] {
+    override protected def createCodeGeneratedObject(in: Bound): Held =
       GeneratePairTest.generate(in)
-    override protected def createInterpretedObject(in: Bound): PairTest = new Interpreted(in)
-  }
 
-  final private class Interpreted(in: Bound) extends PairTest with ExpressionsEvaluator {
-    initializeExprs(Seq(in.condition), in.partition)
-    override protected def isTrue(): Boolean = in.condition.eval(pair()) == true
+    override protected def createInterpretedObject(in: Bound): Held =
+      new Held with ExpressionsEvaluator {
+        override def initialize(partition: Int): Unit =
+          initializeExprs(Seq(in.condition), partition)
+        override def isTrue: Boolean = in.condition.eval(pair) == true
+      }
   }
 }

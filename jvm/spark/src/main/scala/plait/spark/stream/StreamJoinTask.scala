@@ -43,9 +43,7 @@ final class StreamJoinTask(
       new StreamIntake(batch, roles, state.counts, core.add, core.frontier, core.addOutcast),
       core,
       roles,
-      condition.fold[PairTest](PairTest.Always)(
-        PairTest.stoppable(_, outputs, TaskContext.get())
-      ),
+      PairTest.stoppable(condition, outputs, TaskContext.get()),
       JoinOutput.of(joinType, outputs),
       state.counts
     )(() => {
