@@ -54,10 +54,12 @@ def size(bytes_: float | None) -> str:
     """Return a number of bytes for people.
 
     >>> size(None), size(0), size(640), size(3 << 20), size(5 << 30)
-    ('-', '-', '1 KiB', '3 MiB', '5 GiB')
+    ('-', '0', '1 KiB', '3 MiB', '5 GiB')
     """
-    if not bytes_:
+    if bytes_ is None:
         return NOTHING
+    if bytes_ == 0:
+        return "0"
     for unit, shift in (("GiB", 30), ("MiB", 20)):
         if bytes_ >= 1 << shift:
             return f"{bytes_ / (1 << shift):.0f} {unit}"

@@ -60,6 +60,20 @@ def test_each_type_gives_the_rows_of_spark_with_and_without_generated_code(
         assert rows == rows_of_spark(spark, query)
 
 
+@pytest.mark.parametrize("codegen", [True, False])
+@pytest.mark.parametrize("keys", ["", "points.k = ranges.k AND "])
+def test_that_of_an_exists_under_or_is_one_too(
+    spark: SparkSession, keys: str, codegen: bool
+) -> None:
+    meets = f"SELECT 1 FROM ranges WHERE {keys}points.x BETWEEN ranges.lo AND ranges.hi"
+    query = f"SELECT points.id FROM points WHERE points.id % 9 = 4 OR EXISTS ({meets})"
+    with settings(spark, BROADCASTING | {"spark.sql.codegen.wholeStage": codegen}):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert nodes(df) == ["CollectedJoin"]
+        assert rows == rows_of_spark(spark, query)
+
+
 def test_without_an_equality_the_small_side_is_collected(spark: SparkSession) -> None:
     with settings(spark, BROADCASTING):
         df = spark.sql(KEYLESS)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.queries import plan_of, settings
+from tests.python.queries import answer, plan_of, rows_of_spark, settings
 
 import plait
 
@@ -35,6 +35,17 @@ def tables(spark: SparkSession) -> Iterator[None]:
     one_task = {"spark.sql.shuffle.partitions": 1, "spark.sql.adaptive.enabled": False}
     with settings(spark, one_task | {"spark.sql.autoBroadcastJoinThreshold": -1}):
         yield
+
+
+def test_that_of_an_exists_under_or_has_our_node_and_no_sort(spark: SparkSession) -> None:
+    meets = "EXISTS (SELECT 1 FROM r WHERE l.k = r.k)"
+    query = f"SELECT count(*), sum(l.id) FROM l WHERE l.id % 100 = 7 OR {meets}"
+    with settings(spark, ALWAYS):
+        df = spark.sql(query)
+        plan, rows = plan_of(df), answer(df)
+    assert "SymmetricHashJoin" in plan
+    assert "Sort" not in plan
+    assert rows == rows_of_spark(spark, query)
 
 
 @pytest.mark.parametrize("how", ["by the hint", "by the strategy"])

@@ -5,7 +5,7 @@ package plait.spark
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Literal}
-import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.spark.exec.SymmetricHashJoinExec
@@ -13,6 +13,7 @@ import plait.spark.side.{
   HashKeyTable,
   JoinMetrics,
   KeyForm,
+  NoKeyTable,
   RowKeyTable,
   SideReader,
   TextKeyTable,
@@ -59,6 +60,23 @@ class SameHashSuite extends SparkSuite {
     val names = "id" +: keys.types.indices.map(n => s"k$n")
     rows.mkString("(SELECT * FROM VALUES ", ", ", names.mkString(" AS t(", ", ", "))"))
   }
+
+  for (
+    (types, table) <- Seq(
+      Seq(LongType) -> classOf[WholeKeyTable],
+      Seq(DateType) -> classOf[WholeKeyTable],
+      Seq(IntegerType, ShortType) -> classOf[WholeKeyTable],
+      Seq(StringType) -> classOf[TextKeyTable],
+      Seq(StringType("UTF8_LCASE")) -> classOf[RowKeyTable],
+      Seq(LongType, IntegerType) -> classOf[RowKeyTable],
+      Seq(StructType.fromDDL("a INT, b INT")) -> classOf[RowKeyTable],
+      Nil -> classOf[NoKeyTable]
+    )
+  )
+    test(s"keys of ${types.map(_.sql).mkString("(", ", ", ")")} are in a ${table.getSimpleName}") {
+      val form = KeyForm.inMemory(types.map(AttributeReference("k", _)()))
+      assertEquals(HashKeyTable.of(form).getClass.getName, table.getName)
+    }
 
   for ((what, keys) <- Seq("a long" -> long, "a text" -> text, "a long and a text" -> both))
     test(s"rows of keys that have one hash are not of one key ($what)") {
