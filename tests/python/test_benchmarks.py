@@ -170,7 +170,7 @@ def test_a_claim_is_met_up_to_its_limit_and_says_so_plainly() -> None:
 def test_a_table_has_a_line_a_peer() -> None:
     ran = Lap({1: 2.0}, {1: 3.0}, runs=[Measured(2.0, None, 3.0, 3 << 20, 0)], firsts=[0.25])
     plait, stock = table.lines({"Plait": ran, "stock Spark": Lap(stopped_after=120.0)})[1:]
-    assert " ".join(plait.split()) == "Plait 2.00 s 1.00 (1.00 to 1.00) 3.00 s 1.00 0.25 s 3 MiB -"
+    assert " ".join(plait.split()) == "Plait 2.00 s 1.00 (1.00 to 1.00) 3.00 s 1.00 0.25 s 3 MiB 0"
     assert " ".join(stock.split()) == "stock Spark > 120 s < 0.02 - - - - -"
 
 

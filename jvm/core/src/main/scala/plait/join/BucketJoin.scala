@@ -42,6 +42,9 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
   private val buildSettles = roles(built).matches eq Matching.Settles
   private val hasRankless = rankless eq Rankless.Matching
 
+  /** Is a built row a candidate whenever it is reached? */
+  final protected val reachSuffices: Boolean = !buildSettles && !hasRankless
+
   // The built rows of the bucket, [from, from + size).
   final protected var from: Int = 0
   final protected var size: Int = 0
@@ -52,8 +55,8 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
   private var leaving = 0
 
   // The probing row at hand.
-  private var low = 0L
-  private var high = 0L
+  final protected var low: Long = 0
+  final protected var high: Long = 0
   private var last = 0
   private var isMatched = false
 
@@ -73,6 +76,20 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
 
   /** Goes on to the next candidate, if there is one. */
   def nextCandidate(): Boolean
+
+  /** Are the candidates places of a cluster? Asked once of a probing row with candidates that has been told its reach; then
+    * they are had by [[nextPlaces]], all of its key, and not by [[nextCandidate]].
+    */
+  def isClustered: Boolean
+
+  /** Writes down places of further candidates, as many as there is room for at most.
+    * @return
+    *   how many; 0 if there are no more
+    */
+  def nextPlaces(into: Array[Int]): Int
+
+  /** The candidate in this place is a match. */
+  def acceptAt(place: Int): Unit
 
   /** Is the candidate known to have the key of the probing row? */
   def isKnownEqual: Boolean
@@ -122,7 +139,7 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
   }
 
   /** Is the probing row done at its first match, and has had it? */
-  final protected def isSettled: Boolean = isMatched && probeSettles
+  final def isSettled: Boolean = isMatched && probeSettles
 
   /** May a built row of the bucket be matched, by its number in it? */
   final protected def isFree(row: Int): Boolean = !(buildSettles && matched(row))
@@ -137,9 +154,11 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
   final def candidate: Long = builtHandle(from + last)
 
   /** The candidate is a match. */
-  final def accept(): Unit = {
+  final def accept(): Unit = accept(last)
+
+  final protected def accept(row: Int): Unit = {
     isMatched = true
-    matched(last) = true
+    matched(row) = true
   }
 
   /** The probing row has had its candidates and comes out alone. */

@@ -81,6 +81,11 @@ final class MergeJoin(
     row < size
   }
 
+  /** They are side by side as it is. */
+  override def isClustered: Boolean = false
+  override def nextPlaces(into: Array[Int]): Int = 0
+  override def acceptAt(place: Int): Unit = ()
+
   /** The caller knows if those that stand at one place are. */
   override def isKnownEqual: Boolean = false
   override def foundEqual(): Unit = ()

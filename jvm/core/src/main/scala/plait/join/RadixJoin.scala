@@ -40,6 +40,11 @@ final class RadixJoin(
   // Of the built rows of the bucket that are known to have its key; 0 while none is.
   private var label = 0
 
+  private val clusters = new ClusteredRows
+  // The places of its cluster that were not looked at.
+  private var place = 0
+  private var placesEnd = 0
+
   override def hasCandidates: Boolean = chain != 0
 
   override def nextCandidate(): Boolean = {
@@ -56,6 +61,57 @@ final class RadixJoin(
       }
     isFound
   }
+
+  override def isClustered: Boolean = reachSuffices && {
+    val head = chain - 1
+    if (clusters.isDue(head) && clusters.hasRoomFor(countAlike())) cluster(head)
+    val isThere = clusters.has(head) && touch.hasKey(build.handle(from + rowAt(head)))
+    if (isThere) {
+      place = clusters.begin(head)
+      placesEnd = clusters.end(head)
+    }
+    isThere
+  }
+
+  private def rowAt(head: Int): Int = clusters.row(clusters.begin(head))
+
+  /** How many built rows have the hash. */
+  private def countAlike(): Int = {
+    var row = chain
+    var count = 0
+    // Invariant: of the rows of the chain before `row`, `count` have the hash.
+    while (row != 0) {
+      if (build.hash(from + row - 1) == hash) count += 1
+      row = next(row - 1)
+    }
+    count
+  }
+
+  /** Those with the key of the probing row; of two keys with one hash the other has none. */
+  private def cluster(head: Int): Unit = {
+    clusters.open(head)
+    var row = chain
+    // Invariant: the rows of the chain before `row` are in the cluster if they have the key.
+    while (row != 0) {
+      val at = from + row - 1
+      if (build.hash(at) == hash && touch.hasKey(build.handle(at)))
+        touch.keep(build.handle(at), clusters.add(head, row - 1, build.rank(at)))
+      row = next(row - 1)
+    }
+  }
+
+  override def nextPlaces(into: Array[Int]): Int = {
+    var found = 0
+    // Invariant: none of the places looked at before is reached and was not given.
+    while (found == 0 && place < placesEnd && !isSettled) {
+      val until = math.min(placesEnd, place + into.length)
+      found = clusters.reached(place, until, low, high, into)
+      place = until
+    }
+    found
+  }
+
+  override def acceptAt(place: Int): Unit = accept(clusters.row(place))
 
   override def isKnownEqual: Boolean = label != 0 && labels(candidateRow) == label
 
@@ -83,6 +139,7 @@ final class RadixJoin(
       begin(first, count, at, until)
       if (at < until && size > 0) {
         chains()
+        clusters.clear(size)
         touch.fetch(built, build, first, first + count)
         touch.fetch(built.other, probes, at, until)
       }
@@ -117,12 +174,18 @@ final class RadixJoin(
 object RadixJoin {
 
   /** What a built row of a bucket takes of the heap at most, beside what it takes of [[DealtRows]]: two heads of chains,
-    * a link and a half, a label and a half, and whether it has matched.
+    * a link and a half, a label and a half, whether it has matched, and what clusters take.
     */
-  val BytesPerRow: Int = 22
+  val BytesPerRow: Int = 22 + ClusteredRows.BytesPerRow
 
   /** Fetches rows that are about to be read. */
   trait Touch {
     def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit
+
+    /** Does this built row have the key of the probing row? */
+    def hasKey(handle: Long): Boolean
+
+    /** This built row is looked up by its place from here on, until there is another bucket. */
+    def keep(handle: Long, place: Int): Unit
   }
 }

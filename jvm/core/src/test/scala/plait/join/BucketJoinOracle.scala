@@ -11,6 +11,7 @@ import plait.{BySide, Cases, Side}
 
 class BucketJoinOracle extends FunSuite {
   private val joins = Cases.of(50000, soak = 5000000)
+  private var clustered = 0L
 
   /** Rows as their numbers; keys have hashes that meet, in few bits as in all. */
   private class Table(val rows: IndexedSeq[Row], hashOf: Int => Int) extends DealtRows.Source {
@@ -35,9 +36,40 @@ class BucketJoinOracle extends FunSuite {
     override def handle(row: Int): Long = row.toLong
   }
 
-  private type Driven = (BySide[Table], BucketJoin, Long => Boolean)
+  /** A join with what its driver holds. */
+  private case class Driven(
+      tables: BySide[Table],
+      core: BucketJoin,
+      isFetched: Long => Boolean,
+      kept: Int => Row
+  )
 
-  /** By their hashes. It tells of a built row whether it was fetched before it was used. */
+  /** Rows as a task has them: it tells of a built row whether it was fetched before it was used. */
+  private class Rows(tables: BySide[Table], built: Side) extends RadixJoin.Touch {
+    var probing: () => Long = _
+    private var fetched = Set.empty[(Side, Long)]
+    private var places = Map.empty[Int, Long]
+    def isFetched(handle: Long): Boolean = fetched((built, handle))
+    def row(side: Side, handle: Long): Row = tables(side).rows(handle.toInt)
+    def kept(place: Int): Row = row(built, places(place))
+
+    override def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit = {
+      if (side == built) places = Map.empty
+      fetched ++= (from until until).map(place => (side, of.handle(place)))
+    }
+
+    override def hasKey(handle: Long): Boolean = {
+      assert(isFetched(handle), "a row was not fetched")
+      row(built, handle).key == row(built.other, probing()).key
+    }
+
+    override def keep(handle: Long, place: Int): Unit = {
+      assert(!places.contains(place), "two rows have one place")
+      places += place -> handle
+    }
+  }
+
+  /** By their hashes. */
   private def byHash(
       tables: BySide[Table],
       bits: Int,
@@ -45,16 +77,10 @@ class BucketJoinOracle extends FunSuite {
       roles: BySide[Role],
       rankless: Rankless
   ): Driven = {
-    var fetched = Set.empty[(Side, Long)]
-    val core = new RadixJoin(
-      tables.map(DealtRows.of(_, bits)),
-      built,
-      roles,
-      rankless,
-      (side, of, from, until) =>
-        fetched ++= (from until until).map(place => (side, of.handle(place)))
-    )
-    (tables, core, handle => fetched((built, handle)))
+    val rows = new Rows(tables, built)
+    val core = new RadixJoin(tables.map(DealtRows.of(_, bits)), built, roles, rankless, rows)
+    rows.probing = () => core.probing
+    Driven(tables, core, rows.isFetched, rows.kept)
   }
 
   /** In the sequence of their keys. */
@@ -74,32 +100,47 @@ class BucketJoinOracle extends FunSuite {
       rankless,
       (own, other) => runs(built).places(own).compare(runs(built.other).places(other))
     )
-    (sorted, core, _ => true)
+    Driven(sorted, core, _ => true, _ => fail("there are no clusters"))
   }
 
   /** What comes out of a join that is driven as a task drives it. */
   private def outputs(driven: Driven, roles: BySide[Role]): Seq[Out] = {
-    val (tables, core, isFetched) = driven
+    import driven.{core, isFetched, tables}
     val built = core.built
     val out = Seq.newBuilder[Out]
+    val places = new Array[Int](5)
     def row(side: Side, handle: Long): Row = tables(side).rows(handle.toInt)
+    def matched(own: Row, partner: Row): Unit = {
+      val (l, r) = if (built == Side.Left) (partner, own) else (own, partner)
+      if (roles.left.matches == Matching.Stays) out += Matched(l.id, Some(r.id))
+      else if (roles.left != Role.Missing) out += Matched(l.id, None)
+    }
+    def probeCluster(own: Row): Unit =
+      Iterator.continually(core.nextPlaces(places)).takeWhile(_ > 0).foreach { found =>
+        clustered += found
+        for (place <- places.take(found) if !core.isSettled) {
+          assertEquals(driven.kept(place).key, own.key)
+          core.acceptAt(place)
+          matched(own, driven.kept(place))
+        }
+      }
     def probe(): Unit = {
       val own = row(built.other, core.probing)
       assertEquals(core.probingRank, tables(built.other).rank(core.probing.toInt))
       if (core.hasCandidates) own.reach.foreach { case (low, high) =>
         core.look(low, high)
-        while (core.nextCandidate()) {
-          val partner = row(built, core.candidate)
-          assert(isFetched(core.candidate), "a row was not fetched")
-          if (core.isKnownEqual) assertEquals(partner.key, own.key, s"seed ${Cases.seed}")
-          if (partner.key == own.key) {
-            core.foundEqual()
-            core.accept()
-            val (l, r) = if (built == Side.Left) (partner, own) else (own, partner)
-            if (roles.left.matches == Matching.Stays) out += Matched(l.id, Some(r.id))
-            else if (roles.left != Role.Missing) out += Matched(l.id, None)
+        if (core.isClustered) probeCluster(own)
+        else
+          while (core.nextCandidate()) {
+            val partner = row(built, core.candidate)
+            assert(isFetched(core.candidate), "a row was not fetched")
+            if (core.isKnownEqual) assertEquals(partner.key, own.key, s"seed ${Cases.seed}")
+            if (partner.key == own.key) {
+              core.foundEqual()
+              core.accept()
+              matched(own, partner)
+            }
           }
-        }
       }
       if (core.leavesAtOnce) out += Alone(built.other, own.id)
     }
@@ -161,6 +202,7 @@ class BucketJoinOracle extends FunSuite {
     val random = new Random(Cases.seed)
     val rows = Iterator.fill(joins)(check(random).toLong).sum
     assert(rows > joins * 5L, s"the cases are too poor: $rows rows of $joins joins")
+    assert(clustered > joins / 2, s"the cases are too poor: $clustered candidates in clusters")
   }
 
   test("rows are dealt in the sequence in which they come: 1100, 0100, 1101 by 1 bit") {
@@ -182,7 +224,7 @@ class BucketJoinOracle extends FunSuite {
       keys.toIndexedSeq.zipWithIndex.map { case (key, id) => Row(id, key, Some(5), Some((0, 9))) }
     val tables = BySide(new Table(rows(left), identity), new Table(rows(right), identity))
     val roles = BySide(Role.Preserved, Role.Preserved)
-    val (_, core, _) = byKey(tables, identity, Side.Left, roles, Rankless.Dead)
+    val core = byKey(tables, identity, Side.Left, roles, Rankless.Dead).core
     Iterator
       .continually(core.step())
       .takeWhile(_ != BucketJoin.Over)
@@ -222,7 +264,7 @@ class BucketJoinOracle extends FunSuite {
     val rows = IndexedSeq.tabulate(100)(id => Row(id, id % 2, Some(5), Some((0, 9))))
     val tables = BySide(new Table(rows, _ => 7), new Table(rows, _ => 7))
     val roles = BySide(Role.Paired, Role.Paired)
-    val (_, core, _) = byHash(tables, 1, Side.Left, roles, Rankless.Dead)
+    val core = byHash(tables, 1, Side.Left, roles, Rankless.Dead).core
     var equal = 0
     var compared = 0
     while (core.step() == BucketJoin.Probes) {

@@ -44,6 +44,22 @@ class PairTestLaws extends munit.FunSuite {
           .find(_.dataType == BooleanType)
           .get
         val test = PairTest.of(condition, sides, 0)
+        def some(columns: Seq[Attribute]) =
+          Array.fill(6)(unsafe(columns, columns.map(c => values.of(c.dataType))))
+        val (lefts, rights) = (some(sides.left), some(sides.right))
+        val places = Array.fill(8)(random.nextInt(6))
+        def firstOf(isTrue: Int => Boolean) =
+          Try(Seq(2, 3, 4, 5, 6).find(at => isTrue(places(at))).getOrElse(7)).toOption
+        assertEquals(
+          Try(test.firstLeft(lefts, rights.head, places, 2, 7)).toOption,
+          firstOf(place => test.isTrueOf(lefts(place), rights.head)),
+          s"seed ${Cases.seed}: $condition"
+        )
+        assertEquals(
+          Try(test.firstRight(lefts.head, rights, places, 2, 7)).toOption,
+          firstOf(place => test.isTrueOf(lefts.head, rights(place))),
+          s"seed ${Cases.seed}: $condition"
+        )
         for (_ <- 1 to 20) {
           val rows = sides.map(side => unsafe(side, side.map(c => values.of(c.dataType))))
           val found = Try(test.isTrueOf(rows.left, rows.right)).toOption
@@ -68,6 +84,15 @@ class PairTestLaws extends munit.FunSuite {
       .of(condition, sides, 0)
       .isTrueOf(row(sides.left, left._1, left._2), row(sides.right, right._1, right._2))
 
+  /** The names of what a condition's class does itself, but for what Spark has split. */
+  private def methods(condition: Expression): Set[String] = PairTest
+    .of(condition, sides, 0)
+    .getClass
+    .getDeclaredMethods
+    .map(_.getName)
+    .filter(Set("initialize", "isTrue", "firstLeft", "firstRight"))
+    .toSet
+
   test("what has no code of its own is evaluated of both rows: a = s, without code") {
     val test = isTrue(SameWithoutCode(sides.left.head, sides.right.head)) _
     assert(test((7, "x"), (7, "y")))
@@ -83,6 +108,9 @@ class PairTestLaws extends munit.FunSuite {
     assert(test((1, "text 8"), (2, "text 500")))
     assert(!test((1, "text 8"), (2, "text 501")))
     assert(!test((1, null), (2, "text 500")))
+    // Of a short one it is one method.
+    assertEquals(methods(none.reduceLeft[Expression](And(_, _))), Set("initialize", "isTrue"))
+    assertEquals(methods(none.head), Set("initialize", "isTrue", "firstLeft", "firstRight"))
   }
 
   test("one class serves all partitions of a condition, and says of each what is of it") {

@@ -3,7 +3,7 @@ package plait.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import plait.join.{BucketJoin, DealtRows, Leaving, RadixJoin, Role}
+import plait.join._
 import plait.spark.side.{JoinedPairs, KeyForm, PairTest, RankedRows, SideReader}
 import plait.{BySide, Side}
 
@@ -23,6 +23,8 @@ import plait.{BySide, Side}
   *   of a probing row: its reach, and its key if that is to be compared
   * @param keys
   *   None if candidates are known to have the key of the row that probes
+  * @param kept
+  *   the rows of clusters
   * @param stopIfKilled
   *   called at each step
   * @param release
@@ -34,6 +36,7 @@ final class BucketJoinPairs(
     dead: BySide[Array[Long]],
     reader: SideReader,
     keys: Option[BucketJoinPairs.Keys],
+    kept: BucketJoinPairs.Kept,
     roles: BySide[Role],
     fields: BySide[Int],
     accepts: PairTest,
@@ -45,9 +48,15 @@ final class BucketJoinPairs(
   private val probingRow = new UnsafeRow(fields(probing))
   private val builtRow = new UnsafeRow(fields(built))
   // The two rows stay the same and point elsewhere: to write a reference costs a barrier of the collector's.
-  private val leftRow = if (built eq Side.Left) builtRow else probingRow
-  private val rightRow = if (built eq Side.Left) probingRow else builtRow
+  private val buildsLeft = built eq Side.Left
+  private val leftRow = if (buildsLeft) builtRow else probingRow
+  private val rightRow = if (buildsLeft) probingRow else builtRow
   private val givesMatches = Role.givesMatches(roles)
+  // Those of a cluster that are reached; the ones before `next` were given or do not match.
+  private val places = new Array[Int](BucketJoinPairs.Reached)
+  private var reached = 0
+  private var next = 0
+  private var isClustered = false
   // Dead rows that come out were not given from here on.
   private val firstDead =
     BySide.make(side =>
@@ -108,6 +117,9 @@ final class BucketJoinPairs(
       reader.read(probingRow, core.probingRank)
       if (reader.reaches) {
         core.look(reader.low, reader.high)
+        isClustered = core.isClustered
+        reached = 0
+        next = 0
         return nextMatch()
       }
     }
@@ -124,6 +136,40 @@ final class BucketJoinPairs(
   /** The next match of the probing row, or it alone. */
   private def nextMatch(): Boolean = {
     isMatching = true
+    if (isClustered) nextOfCluster() else nextCandidate()
+  }
+
+  private def nextOfCluster(): Boolean = {
+    // Invariant: the matches in the places before `next`, and in those of before, have been given.
+    while (!core.isSettled && hasPlace) {
+      next = first()
+      if (next < reached) {
+        val place = places(next)
+        next += 1
+        found += 1
+        core.acceptAt(place)
+        if (givesMatches) {
+          val partner = kept.row(place)
+          if (buildsLeft) set(partner, probingRow) else set(probingRow, partner)
+          return true
+        }
+      }
+    }
+    alone()
+  }
+
+  private def hasPlace: Boolean = next < reached || {
+    stopIfKilled()
+    next = 0
+    reached = core.nextPlaces(places)
+    reached > 0
+  }
+
+  private def first(): Int =
+    if (buildsLeft) accepts.firstLeft(kept.rows, probingRow, places, next, reached)
+    else accepts.firstRight(probingRow, kept.rows, places, next, reached)
+
+  private def nextCandidate(): Boolean = {
     // Invariant: the matches of the probing row before the candidate have been given.
     while (core.nextCandidate()) {
       rows(built).point(core.candidate, builtRow)
@@ -140,9 +186,7 @@ final class BucketJoinPairs(
   }
 
   private def hasSameKey: Boolean = keys.isEmpty || core.isKnownEqual || {
-    val ofBuilt = keys.get
-    ofBuilt.reader.read(builtRow)
-    val isSame = ofBuilt.form.isSame(reader, ofBuilt.reader)
+    val isSame = keys.get.isOf(builtRow, reader)
     if (isSame) core.foundEqual()
     isSame
   }
@@ -150,13 +194,63 @@ final class BucketJoinPairs(
 
 object BucketJoinPairs {
 
+  /** So many places of a cluster are tested at a time. */
+  private val Reached = 1024
+
   /** @param reader
     *   of a built row: its key
     */
-  final case class Keys(form: KeyForm, reader: SideReader)
+  final case class Keys(form: KeyForm, reader: SideReader) {
 
-  /** Fetches the rows of a bucket. */
-  final class Fetch(rows: BySide[RankedRows]) extends RadixJoin.Touch {
+    /** Does the built row have the key that was read of the probing one? */
+    def isOf(row: UnsafeRow, probing: SideReader): Boolean = {
+      reader.read(row)
+      form.isSame(probing, reader)
+    }
+  }
+
+  /** Rows of clusters by their places.
+    *
+    * @param index
+    *   told what they and the clusters take
+    */
+  final class Kept(from: RankedRows, fields: Int, index: IndexMemory) {
+    private var byPlace = new Array[UnsafeRow](64)
+
+    def rows: Array[UnsafeRow] = byPlace
+    def row(place: Int): UnsafeRow = byPlace(place)
+
+    def keep(handle: Long, place: Int): Unit = {
+      if (place == byPlace.length) {
+        byPlace = java.util.Arrays.copyOf(byPlace, place * 2)
+        index.add(place * Kept.BytesPerPlace)
+      }
+      if (byPlace(place) == null) byPlace(place) = new UnsafeRow(fields)
+      from.point(handle, byPlace(place))
+    }
+  }
+
+  object Kept {
+
+    /** A reference, an object, and what a cluster has for it. */
+    private val BytesPerPlace = 8 + 40 + ClusteredRows.BytesPerPlace
+  }
+
+  /** Reads the rows that a [[RadixJoin]] asks about.
+    *
+    * @param probing
+    *   that of the probing row
+    */
+  final class Touch(
+      rows: BySide[RankedRows],
+      built: Side,
+      keys: Keys,
+      probing: SideReader,
+      kept: Kept,
+      fields: Int
+  ) extends RadixJoin.Touch {
+    private val row = new UnsafeRow(fields)
+
     override def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit = {
       val held = rows(side)
       var place = from
@@ -166,5 +260,12 @@ object BucketJoinPairs {
         place += 1
       }
     }
+
+    override def hasKey(handle: Long): Boolean = {
+      rows(built).point(handle, row)
+      keys.isOf(row, probing)
+    }
+
+    override def keep(handle: Long, place: Int): Unit = kept.keep(handle, place)
   }
 }

@@ -242,9 +242,13 @@ final class SymmetricHashJoinTask(
     run.index.add(dealt(built).largest.toLong * RadixJoin.BytesPerRow)
     for (side <- Side.both) rows(side).forgetNumbers()
     metrics(JoinMetrics.SortTime) += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
-    val core =
-      new RadixJoin(dealt, built, roles, rankless(built), new BucketJoinPairs.Fetch(rows))
-    joinByBucket(core, rows, dead, Some(keysOf(built)), sorts, run)
+    val keys = keysOf(built)
+    val reader = probingReader(built.other, keyForm(built.other))
+    val fields = sides(built).output.size
+    val kept = new BucketJoinPairs.Kept(rows(built), fields, run.index)
+    val touch = new BucketJoinPairs.Touch(rows, built, keys, reader, kept, fields)
+    val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
+    joinByBucket(core, rows, dead, reader, Some(keys), kept, sorts, run)
   }
 
   private def joinAsTheyLie(
@@ -267,8 +271,15 @@ final class SymmetricHashJoinTask(
       (own, other) => order.compare(ofBuilt.key(own), ofProbing.key(other))
     )
     val compared = Option.when(!order.tellsApart)(keysOf(built))
-    joinByBucket(core, rows, inRuns.map(_.dead), compared, sorts, run)
+    val form = compared.fold(KeyForm.of(Nil))(_ => keyForm(built.other))
+    val reader = probingReader(built.other, form)
+    val kept = new BucketJoinPairs.Kept(rows(built), sides(built).output.size, run.index)
+    joinByBucket(core, rows, inRuns.map(_.dead), reader, compared, kept, sorts, run)
   }
+
+  /** Of rows that probe: the key in this form, rank and reach. */
+  private def probingReader(side: Side, key: KeyForm): SideReader =
+    SideReader.create(key, probing(sides(side)), sides(side).output)
 
   private def keysOf(side: Side) = BucketJoinPairs.Keys(
     keyForm(side),
@@ -279,23 +290,20 @@ final class SymmetricHashJoinTask(
       core: BucketJoin,
       rows: BySide[RankedRows],
       dead: BySide[Array[Long]],
+      reader: SideReader,
       keys: Option[BucketJoinPairs.Keys],
+      kept: BucketJoinPairs.Kept,
       sorts: BySide[RankSort],
       run: SymmetricHashJoinTask.Run
   ): JoinedPairs = {
     val in = rows.map(_.count.toLong)
-    val probes = core.built.other
-    val reader = SideReader.create(
-      keys.fold(KeyForm.of(Nil))(_ => keyForm(probes)),
-      probing(sides(probes)),
-      sides(probes).output
-    )
     val pairs = new BucketJoinPairs(
       core,
       rows,
       dead,
       reader,
       keys,
+      kept,
       roles,
       sides.map(_.output.size),
       accepts(run.context),

@@ -29,6 +29,38 @@ import plait.spark.translate.InstantSum
   */
 abstract class PairTest {
   def isTrueOf(left: UnsafeRow, right: UnsafeRow): Boolean
+
+  /** Of the left rows in the places at `from`, `from + 1`, ... the first that makes it TRUE.
+    *
+    * @return
+    *   where its place stands, or `until`
+    */
+  def firstLeft(
+      lefts: Array[UnsafeRow],
+      right: UnsafeRow,
+      places: Array[Int],
+      from: Int,
+      until: Int
+  ): Int = {
+    var at = from
+    // Invariant: it is not TRUE of those before `at`.
+    while (at < until && !isTrueOf(lefts(places(at)), right)) at += 1
+    at
+  }
+
+  /** Its mirror. */
+  def firstRight(
+      left: UnsafeRow,
+      rights: Array[UnsafeRow],
+      places: Array[Int],
+      from: Int,
+      until: Int
+  ): Int = {
+    var at = from
+    // Invariant: it is not TRUE of those before `at`.
+    while (at < until && !isTrueOf(left, rights(places(at)))) at += 1
+    at
+  }
 }
 
 object PairTest {
