@@ -29,6 +29,7 @@ import plait.{BySide, Side}
   *   2. After [[BucketJoin.Probes]] come `look` and all candidates, if `hasCandidates`, and then [[leavesAtOnce]].
   *   3. Of a probing row that reaches nothing no candidates are asked for.
   *   4. Keys need not be compared where [[isKnownEqual]]; where they were and are equal, the caller says so.
+  *   5. Where many rows share a key they are looked up by place in a cluster ([[ClusteredRows]]), not one by one.
   *
   * Two ways to have buckets: [[RadixJoin]] deals rows by hash, [[MergeJoin]] takes those that come in the sequence of their
   * keys.
@@ -38,7 +39,7 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
 
   final protected val probeIsAloud: Boolean = roles(built.other).leaves eq Leaving.Aloud
   final protected val buildIsAloud: Boolean = roles(built).leaves eq Leaving.Aloud
-  private val probeSettles = roles(built.other).matches eq Matching.Settles
+  final protected val probeSettles: Boolean = roles(built.other).matches eq Matching.Settles
   private val buildSettles = roles(built).matches eq Matching.Settles
   private val hasRankless = rankless eq Rankless.Matching
 
@@ -77,10 +78,11 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
   /** Goes on to the next candidate, if there is one. */
   def nextCandidate(): Boolean
 
-  /** Are the candidates places of a cluster? Asked once of a probing row with candidates that has been told its reach; then
-    * they are had by [[nextPlaces]], all of its key, and not by [[nextCandidate]].
+  /** Looks for a cluster of the probing row, once it has candidates and has been told its reach.
+    * @return
+    *   whether the candidates are had by [[nextPlaces]], all of its key, and not by [[nextCandidate]]
     */
-  def isClustered: Boolean
+  def enterCluster(): Boolean
 
   /** Writes down places of further candidates, as many as there is room for at most.
     * @return

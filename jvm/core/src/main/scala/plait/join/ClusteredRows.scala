@@ -2,15 +2,15 @@
 package plait.join
 
 /** Built rows of keys that are probed often: those of one key, a *cluster*, stand in places side by side, so that the ones
-  * which a reach holds are found without a jump.
+  * which a reach holds are found without a jump. The first row of its hash stands for a cluster: its *head*.
   *
   * {{{
-  * place   0  1  2 | 3  4 | ...          cluster of the row 7: [0, 3)        of the row 4: [3, 5)
-  * row     7  9  2 | 4  5
+  * place   0  1  2 | 3  4 | ...          cluster of the head 2: [0, 3)        of the head 4: [3, 5)
+  * row     2  7  9 | 4  5
   * rank    8  2  5 | 1  1                reached of [0, 3) by [5, 9]: places 0 and 2
   * }}}
   *
-  * They are in no sequence. Of many probing rows that reach many rows of their key that is quicker than to sort them.
+  * Their ranks are in no sequence. Of many probing rows that reach many rows of their key that is quicker than to sort them.
   *
   * What it does not promise: that a key has a cluster. There are no more places than [[ClusteredRows.Places]].
   */
@@ -20,7 +20,7 @@ final class ClusteredRows {
   private var rows = new Array[Int](FewPlaces)
   private var ranks = new Array[Long](FewPlaces)
   private var count = 0
-  // By the row that stands for a cluster: where it begins and ends, and how often it was asked for.
+  // By head: where a cluster begins and ends, and how often it was asked for.
   private var begins = new Array[Int](FewPlaces)
   private var ends = new Array[Int](FewPlaces)
   private var asked = new Array[Int](FewPlaces)
@@ -35,8 +35,11 @@ final class ClusteredRows {
     } else java.util.Arrays.fill(asked, 0, size, 0)
   }
 
-  /** Is the cluster for which a row stands asked for often enough to be made? Each call asks. */
-  def isDue(head: Int): Boolean = {
+  /** Asks for a cluster.
+    * @return
+    *   whether it was asked for often enough to be made now
+    */
+  def ask(head: Int): Boolean = {
     asked(head) += 1
     val isNow = asked(head) == Often
     // Else it would have that of another bucket if none is made.
@@ -47,9 +50,11 @@ final class ClusteredRows {
   def has(head: Int): Boolean = asked(head) >= Often && ends(head) > begins(head)
   def begin(head: Int): Int = begins(head)
   def end(head: Int): Int = ends(head)
-  def hasRoomFor(size: Int): Boolean = count + size <= Places
 
-  /** The rows that are added from here on are of the cluster for which this one stands. */
+  /** Is it worth it, and is there room? */
+  def takes(size: Int): Boolean = size >= FewestRows && count + size <= Places
+
+  /** The rows that are added from here on are of this cluster. */
   def open(head: Int): Unit = {
     begins(head) = count
     ends(head) = count
@@ -97,8 +102,11 @@ final class ClusteredRows {
 
 object ClusteredRows {
 
-  /** So often has a key been probed when its cluster is made. */
+  /** So often has a hash been probed when the cluster is made. */
   private val Often = 4
+
+  /** Fewer are looked at one by one as quickly. */
+  private val FewestRows = 8
   private val FewPlaces = 64
 
   /** So many rows of a bucket at most. */

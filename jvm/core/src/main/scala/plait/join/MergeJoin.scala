@@ -82,7 +82,7 @@ final class MergeJoin(
   }
 
   /** They are side by side as it is. */
-  override def isClustered: Boolean = false
+  override def enterCluster(): Boolean = false
   override def nextPlaces(into: Array[Int]): Int = 0
   override def acceptAt(place: Int): Unit = ()
 

@@ -14,7 +14,8 @@ import plait.{BySide, Side}
   * [[SampledPairs]] guesses whether keys have few enough rows.
   *
   * @param touch
-  *   told of each bucket's handles before they are used, so that rows far apart in memory are fetched side by side
+  *   told of each bucket's handles before they are used, so that rows far apart in memory are fetched side by side, and
+  *   of the rows of clusters
   */
 final class RadixJoin(
     rows: BySide[DealtRows],
@@ -44,6 +45,8 @@ final class RadixJoin(
   // The places of its cluster that were not looked at.
   private var place = 0
   private var placesEnd = 0
+  // So many are looked at next: a row that is done at its first match may have it soon.
+  private var stride = 0
 
   override def hasCandidates: Boolean = chain != 0
 
@@ -62,13 +65,14 @@ final class RadixJoin(
     isFound
   }
 
-  override def isClustered: Boolean = reachSuffices && {
+  override def enterCluster(): Boolean = reachSuffices && {
     val head = chain - 1
-    if (clusters.isDue(head) && clusters.hasRoomFor(countAlike())) cluster(head)
+    if (clusters.ask(head) && clusters.takes(countAlike())) cluster(head)
     val isThere = clusters.has(head) && touch.hasKey(build.handle(from + rowAt(head)))
     if (isThere) {
       place = clusters.begin(head)
       placesEnd = clusters.end(head)
+      stride = if (probeSettles) RadixJoin.FirstStride else Int.MaxValue
     }
     isThere
   }
@@ -104,7 +108,8 @@ final class RadixJoin(
     var found = 0
     // Invariant: none of the places looked at before is reached and was not given.
     while (found == 0 && place < placesEnd && !isSettled) {
-      val until = math.min(placesEnd, place + into.length)
+      val until = place + math.min(placesEnd - place, math.min(into.length, stride))
+      stride = math.max(stride, stride * 2)
       found = clusters.reached(place, until, low, high, into)
       place = until
     }
@@ -139,7 +144,7 @@ final class RadixJoin(
       begin(first, count, at, until)
       if (at < until && size > 0) {
         chains()
-        clusters.clear(size)
+        if (reachSuffices) clusters.clear(size)
         touch.fetch(built, build, first, first + count)
         touch.fetch(built.other, probes, at, until)
       }
@@ -172,14 +177,17 @@ final class RadixJoin(
 }
 
 object RadixJoin {
+  private val FirstStride = 16
 
   /** What a built row of a bucket takes of the heap at most, beside what it takes of [[DealtRows]]: two heads of chains,
     * a link and a half, a label and a half, whether it has matched, and what clusters take.
     */
   val BytesPerRow: Int = 22 + ClusteredRows.BytesPerRow
 
-  /** Fetches rows that are about to be read. */
+  /** The rows themselves. */
   trait Touch {
+
+    /** Fetches rows that are about to be read. */
     def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit
 
     /** Does this built row have the key of the probing row? */

@@ -40,7 +40,7 @@ class ClusteredRowsSuite extends FunSuite {
   ) {
     val rows = clusters(3)
     for (_ <- 1 to 2) {
-      assertEquals(Seq.fill(6)(rows.isDue(2)), Seq(false, false, false, true, false, false))
+      assertEquals(Seq.fill(6)(rows.ask(2)), Seq(false, false, false, true, false, false))
       assert(!rows.has(2))
       rows.open(2)
       val _ = rows.add(2, 1, 5)
@@ -48,15 +48,19 @@ class ClusteredRowsSuite extends FunSuite {
       assert(!rows.has(1))
       rows.clear(3)
       assert(!rows.has(2))
+      rows.open(0)
+      val _ = rows.add(0, 0, 5)
     }
   }
 
   test(s"there are ${ClusteredRows.Places} places") {
     val rows = clusters(1)
     rows.open(0)
-    assert(rows.hasRoomFor(ClusteredRows.Places))
+    assert(rows.takes(ClusteredRows.Places))
+    assert(!rows.takes(ClusteredRows.Places + 1))
+    assert(rows.takes(8) && !rows.takes(7), "a few are not worth it")
     for (row <- 0 until ClusteredRows.Places) assertEquals(rows.add(0, row, row.toLong), row)
-    assert(!rows.hasRoomFor(1))
+    assert(!rows.takes(8))
     assertEquals(reached(rows, ClusteredRows.Places, 100, 102), Seq(100, 101, 102))
   }
 

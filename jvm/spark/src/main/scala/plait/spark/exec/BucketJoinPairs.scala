@@ -26,7 +26,7 @@ import plait.{BySide, Side}
   * @param kept
   *   the rows of clusters
   * @param stopIfKilled
-  *   called at each step
+  *   called after some thousand rows
   * @param release
   *   gives back what is held, after the last row
   */
@@ -57,6 +57,7 @@ final class BucketJoinPairs(
   private var reached = 0
   private var next = 0
   private var isClustered = false
+  private var looked = 0
   // Dead rows that come out were not given from here on.
   private val firstDead =
     BySide.make(side =>
@@ -86,7 +87,7 @@ final class BucketJoinPairs(
       // Invariant: all that came of the steps before the last was given.
       while (!isFound && !(step eq BucketJoin.Over)) {
         step = core.step()
-        stopIfKilled()
+        stopNowAndThen(1)
         if (step eq BucketJoin.Probes) isFound = probe()
         else if (step eq BucketJoin.Leaves) {
           rows(built).point(core.leaver, builtRow)
@@ -96,6 +97,14 @@ final class BucketJoinPairs(
       }
       isFound
     }
+
+  private def stopNowAndThen(rows: Int): Unit = {
+    looked += rows
+    if (looked >= BucketJoinPairs.Reached) {
+      looked = 0
+      stopIfKilled()
+    }
+  }
 
   private def nextDead(): Boolean = {
     val ofLeft = firstDead.left.length
@@ -117,7 +126,7 @@ final class BucketJoinPairs(
       reader.read(probingRow, core.probingRank)
       if (reader.reaches) {
         core.look(reader.low, reader.high)
-        isClustered = core.isClustered
+        isClustered = core.enterCluster()
         reached = 0
         next = 0
         return nextMatch()
@@ -159,9 +168,9 @@ final class BucketJoinPairs(
   }
 
   private def hasPlace: Boolean = next < reached || {
-    stopIfKilled()
     next = 0
     reached = core.nextPlaces(places)
+    stopNowAndThen(reached)
     reached > 0
   }
 

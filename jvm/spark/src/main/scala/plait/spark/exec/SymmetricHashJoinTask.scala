@@ -307,7 +307,7 @@ final class SymmetricHashJoinTask(
       roles,
       sides.map(_.output.size),
       accepts(run.context),
-      TaskEnd.nowAndThen(run.context),
+      () => TaskEnd.throwIfKilled(run.context),
       () => run.ending.run()
     )
     run.ending.is { () =>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, LeafExpression}
@@ -9,7 +11,7 @@ import org.apache.spark.sql.types.DataType
 /** Compiles a [[PairTest]]: as one method of both rows, with the loops over it,
   *
   * {{{
-  * boolean test(UnsafeRow l, UnsafeRow r) { ... l.getLong(1) ... r.getLong(0) ...; return !isNull_0 && value_0; }
+  * boolean test(UnsafeRow leftRow, UnsafeRow rightRow) { ... leftRow.getLong(1) ...; return !isNull_0 && value_0; }
   * }}}
   *
   * or, where that gets too long for Java to make it quick, or an expression reads the row of both, as methods that find the
@@ -27,8 +29,14 @@ object GeneratePairTest {
   def generate(in: PairTest.Bound): PairTest.Held = {
     val readsBoth = in.condition.exists(readsPair)
     val isShort = in.condition.collect { case any => any }.sizeIs <= MostExpressions
-    val one = Option.when(!readsBoth && isShort)(inOne(in)).filter(_.letters <= MostLetters)
-    made(one.getOrElse(split(in, if (readsBoth) "pair()" else "null")))
+    val one = Option
+      .when(!readsBoth && isShort)(Try(inOne(in)).toOption)
+      .flatten
+      .filter(_.letters <= MostLetters)
+    // Of expressions of others one method may not compile.
+    one
+      .flatMap(code => Try(made(code)).toOption)
+      .getOrElse(made(split(in, if (readsBoth) "pair()" else "null")))
   }
 
   final private case class Code(context: CodegenContext, methods: String, letters: Int)
@@ -47,9 +55,9 @@ object GeneratePairTest {
     // As in code of a whole stage: nothing is split.
     context.INPUT_ROW = null
     context.currentVars = Nil
-    val value = coded(in, context, "l", "r")
+    val value = coded(in, context, "leftRow", "rightRow")
     val methods = s"""
-        private boolean test(UnsafeRow l, UnsafeRow r) {
+        private boolean test(UnsafeRow leftRow, UnsafeRow rightRow) {
           ${value.code}
           return !${value.isNull} && ${value.value};
         }

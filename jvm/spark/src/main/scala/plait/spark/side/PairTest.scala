@@ -73,7 +73,8 @@ object PairTest {
   def of(condition: Expression, sides: BySide[Seq[Attribute]], partition: Int): PairTest =
     held(condition, sides, partition, () => ())
 
-  /** In a task that may be killed: a row may meet many that the condition rejects, and nothing else asks meanwhile.
+  /** In a task that may be killed: a row may meet many that the condition rejects, and nothing else asks meanwhile. Who tests
+    * many places at once asks for itself.
     *
     * @param condition
     *   None is TRUE of every pair
