@@ -83,10 +83,10 @@ final class RadixJoin(
   private def countAlike(): Int = {
     var row = chain
     var count = 0
-    // Invariant: of the rows of the chain before `row`, `count` have the hash.
+    // Invariant: before `row` the chain has `count` rows with the hash.
     while (row != 0) {
-      if (build.hash(from + row - 1) == hash) count += 1
-      row = next(row - 1)
+      count += 1
+      row = alike(next(row - 1))
     }
     count
   }
@@ -98,10 +98,18 @@ final class RadixJoin(
     // Invariant: the rows of the chain before `row` are in the cluster if they have the key.
     while (row != 0) {
       val at = from + row - 1
-      if (build.hash(at) == hash && touch.hasKey(build.handle(at)))
+      if (touch.hasKey(build.handle(at)))
         touch.keep(build.handle(at), clusters.add(head, row - 1, build.rank(at)))
-      row = next(row - 1)
+      row = alike(next(row - 1))
     }
+  }
+
+  /** From `row` on the first of its chain that has the hash; 0 if there is none. */
+  private def alike(row: Int): Int = {
+    var at = row
+    // Invariant: no row of the chain before `at` has the hash.
+    while (at != 0 && build.hash(from + at - 1) != hash) at = next(at - 1)
+    at
   }
 
   override def nextPlaces(into: Array[Int]): Int = {
@@ -130,9 +138,7 @@ final class RadixJoin(
   override protected def probe(row: Int): Unit = {
     hash = probes.hash(row)
     label = 0
-    chain = if (size == 0) 0 else heads(hash & mask)
-    // Invariant: no row of the chain before `chain` shares the hash.
-    while (chain != 0 && build.hash(from + chain - 1) != hash) chain = next(chain - 1)
+    chain = if (size == 0) 0 else alike(heads(hash & mask))
   }
 
   override protected def nextBucket(): Boolean = {

@@ -25,8 +25,8 @@ import plait.{BySide, Side}
   *   None if candidates are known to have the key of the row that probes
   * @param kept
   *   the rows of clusters
-  * @param stopIfKilled
-  *   called after some thousand rows
+  * @param stopAfter
+  *   told how many rows were looked at; it ends a task that was killed
   * @param release
   *   gives back what is held, after the last row
   */
@@ -40,15 +40,15 @@ final class BucketJoinPairs(
     roles: BySide[Role],
     fields: BySide[Int],
     accepts: PairTest,
-    stopIfKilled: () => Unit,
+    stopAfter: Int => Unit,
     release: () => Unit
 ) extends JoinedPairs {
   private val built = core.built
   private val probing = built.other
   private val probingRow = new UnsafeRow(fields(probing))
   private val builtRow = new UnsafeRow(fields(built))
-  // The two rows stay the same and point elsewhere: to write a reference costs a barrier of the collector's.
   private val buildsLeft = built eq Side.Left
+  // The two rows stay the same and point elsewhere: to write a reference costs a barrier of the collector's.
   private val leftRow = if (buildsLeft) builtRow else probingRow
   private val rightRow = if (buildsLeft) probingRow else builtRow
   private val givesMatches = Role.givesMatches(roles)
@@ -57,7 +57,6 @@ final class BucketJoinPairs(
   private var reached = 0
   private var next = 0
   private var isClustered = false
-  private var looked = 0
   // Dead rows that come out were not given from here on.
   private val firstDead =
     BySide.make(side =>
@@ -87,7 +86,7 @@ final class BucketJoinPairs(
       // Invariant: all that came of the steps before the last was given.
       while (!isFound && !(step eq BucketJoin.Over)) {
         step = core.step()
-        stopNowAndThen(1)
+        stopAfter(1)
         if (step eq BucketJoin.Probes) isFound = probe()
         else if (step eq BucketJoin.Leaves) {
           rows(built).point(core.leaver, builtRow)
@@ -97,14 +96,6 @@ final class BucketJoinPairs(
       }
       isFound
     }
-
-  private def stopNowAndThen(rows: Int): Unit = {
-    looked += rows
-    if (looked >= BucketJoinPairs.Reached) {
-      looked = 0
-      stopIfKilled()
-    }
-  }
 
   private def nextDead(): Boolean = {
     val ofLeft = firstDead.left.length
@@ -170,7 +161,7 @@ final class BucketJoinPairs(
   private def hasPlace: Boolean = next < reached || {
     next = 0
     reached = core.nextPlaces(places)
-    stopNowAndThen(reached)
+    stopAfter(reached)
     reached > 0
   }
 

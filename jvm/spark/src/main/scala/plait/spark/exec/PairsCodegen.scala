@@ -3,8 +3,8 @@ package plait.spark.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.joins.JoinCodegenSupport
 import org.apache.spark.sql.execution.{
@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.{
 import org.apache.spark.sql.types.BooleanType
 
 import plait.spark.PlaitConf
-import plait.spark.side.{JoinOutput, JoinedPairs}
+import plait.spark.side.{GeneratedClass, JoinOutput, JoinedPairs}
 import plait.{BySide, Side}
 
 /** A join whose pairs are taken up by the code that Spark generates for what stands above it: columns are
@@ -132,14 +132,8 @@ object PairsCodegen {
     * many columns.
     */
   private def fits(plan: SparkPlan): Boolean =
-    !plan.expressions.exists(_.exists(hasNoCode)) &&
+    !plan.expressions.exists(_.exists(GeneratedClass.hasNoCode)) &&
       !(plan +: plan.children).exists(node =>
         WholeStageCodegenExec.isTooManyFields(plan.conf, node.schema)
       )
-
-  private def hasNoCode(expression: Expression): Boolean = expression match {
-    case _: LeafExpression => false
-    case _: CodegenFallback => true
-    case _ => false
-  }
 }

@@ -307,7 +307,7 @@ final class SymmetricHashJoinTask(
       roles,
       sides.map(_.output.size),
       accepts(run.context),
-      () => TaskEnd.throwIfKilled(run.context),
+      TaskEnd.afterRows(run.context),
       () => run.ending.run()
     )
     run.ending.is { () =>

@@ -29,17 +29,13 @@ object GeneratePairTest {
   def generate(in: PairTest.Bound): PairTest.Held = {
     val readsBoth = in.condition.exists(readsPair)
     val isShort = in.condition.collect { case any => any }.sizeIs <= MostExpressions
-    val one = Option
-      .when(!readsBoth && isShort)(Try(inOne(in)).toOption)
-      .flatten
-      .filter(_.letters <= MostLetters)
-    // Of expressions of others one method may not compile.
-    one
-      .flatMap(code => Try(made(code)).toOption)
-      .getOrElse(made(split(in, if (readsBoth) "pair()" else "null")))
+    // One method may not compile, where it would if it were split.
+    def one = Try(inOne(in)).filter(_.methods.length <= MostLetters).map(made)
+    def inSeveral = made(split(in, if (readsBoth) "pair()" else "null"))
+    if (readsBoth || !isShort) inSeveral else one.getOrElse(inSeveral)
   }
 
-  final private case class Code(context: CodegenContext, methods: String, letters: Int)
+  final private case class Code(context: CodegenContext, methods: String)
 
   private def made(code: Code): PairTest.Held = GeneratedClass.of(
     classOf[PairTest.Held],
@@ -75,7 +71,7 @@ object GeneratePairTest {
           while (at < until && !test(left, rights[places[at]])) at++;
           return at;
         }"""
-    Code(context, methods, value.code.length)
+    Code(context, methods)
   }
 
   private def split(in: PairTest.Bound, both: String): Code = {
@@ -87,7 +83,7 @@ object GeneratePairTest {
           ${value.code}
           return !${value.isNull} && ${value.value};
         }"""
-    Code(context, methods, value.code.length)
+    Code(context, methods)
   }
 
   private def coded(
@@ -106,11 +102,8 @@ object GeneratePairTest {
   }
 
   /** One without code is evaluated of a row; and of one of others it is not known what its code reads. */
-  private def readsPair(expression: Expression): Boolean = expression match {
-    case _: LeafExpression => false
-    case _: CodegenFallback => true
-    case other => !Known.exists(other.getClass.getName.startsWith)
-  }
+  private def readsPair(expression: Expression): Boolean =
+    GeneratedClass.hasNoCode(expression) || !Known.exists(expression.getClass.getName.startsWith)
 
   /** A column of one of the two rows.
     *

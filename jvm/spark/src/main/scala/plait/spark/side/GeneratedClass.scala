@@ -2,6 +2,7 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression}
 
 /** A class that is compiled in a task, and one object of it:
   *
@@ -15,6 +16,13 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
   * All tasks of an executor share the class, as nothing in it is of one of them alone: Spark compiles the same text once.
   */
 object GeneratedClass {
+
+  /** Is the expression evaluated of a row, for want of code? A leaf reads none. */
+  def hasNoCode(expression: Expression): Boolean = expression match {
+    case _: LeafExpression => false
+    case _: CodegenFallback => true
+    case _ => false
+  }
 
   /** @param methods
     *   what the parent leaves open, in Java

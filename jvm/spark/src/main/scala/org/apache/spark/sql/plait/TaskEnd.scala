@@ -11,13 +11,21 @@ object TaskEnd {
 
   /** The same for what goes on without a row: each 1,024th call of what it gives asks. */
   def nowAndThen(context: TaskContext): () => Unit = {
-    var calls = 0
-    () => {
-      calls += 1
-      if ((calls & Between) == 0) throwIfKilled(context)
+    val after = afterRows(context)
+    () => after(1)
+  }
+
+  /** The same for what looks at many rows at once: it is told how many, and asks after each 1,024. */
+  def afterRows(context: TaskContext): Int => Unit = {
+    var looked = 0
+    rows => {
+      looked += rows
+      if (looked >= Between) {
+        looked = 0
+        throwIfKilled(context)
+      }
     }
   }
 
-  /** All bits of how many calls do not ask. */
-  final private val Between = 1023
+  final private val Between = 1024
 }
