@@ -29,6 +29,7 @@ SETTINGS = {
     "broadcasting on": BROADCASTING_ON,
     # As where a table is no Parquet file, or is computed.
     "broadcasting off, no footers": {**BROADCASTING_OFF, "spark.plait.join.footers": "0"},
+    "broadcasting on, not adaptive": {**BROADCASTING_ON, "spark.sql.adaptive.enabled": "false"},
 }
 
 
@@ -82,5 +83,8 @@ class Contest:
             plait = next(peer for peer in peers if peer.name == "Plait")
             name = "".join(c if c.isalnum() else "-" for c in f"{result.name} {title}")
             notes = [*notes, *flight.hottest(self.spark, name, plait.run)]
+        ran = laps["Plait"].last
+        if ran is not None:
+            notes = [*notes, f"  Plait ran {', '.join(sorted(set(ran.joins)))}"]
         claims = [Claim(title, "Plait", peer, limit) for peer, limit in limits.items()]
         result.add(Case(title, laps, notes), *claims)

@@ -39,8 +39,11 @@ LIMIT = 1.1
 ENOUGH = 60.0
 OFF, ON = "broadcasting off", "broadcasting on"
 UNTOLD = "broadcasting off, no footers"
+NOT_ADAPTIVE = "broadcasting on, not adaptive"
 SUMS = "count(*) AS c, sum(l.s) AS l, sum(r.s) AS r"
 WIDE_SUMS = "count(*) AS c, bit_xor(xxhash64(l.*)) AS l, bit_xor(xxhash64(r.*)) AS r"
+SEMI = "LEFT SEMI JOIN"
+SEMI_SUMS = "count(*) AS c, sum(l.s) AS l"
 WIDE = 1_000
 
 
@@ -56,6 +59,7 @@ class Hostile:
     columns: int = 2
     sums: str = SUMS
     buckets: int = 0  # of the key, whose rows are sorted by it; none if 0
+    how: str = "JOIN"
 
     @property
     def name(self) -> str:
@@ -65,7 +69,8 @@ class Hostile:
     @property
     def join(self) -> Join:
         """The join of its tables l and r."""
-        return Join(f"FROM l JOIN r ON {self.condition}", "l.k, l.s, r.s AS rs", self.sums)
+        columns = "l.k, l.s" if self.how == SEMI else "l.k, l.s, r.s AS rs"
+        return Join(f"FROM l {self.how} r ON {self.condition}", columns, self.sums)
 
 
 def cases(rows: int) -> Sequence[Hostile]:
@@ -84,9 +89,17 @@ def cases(rows: int) -> Sequence[Hostile]:
         Hostile("one-sided >", big, big, "l.k = r.k AND l.s > r.s", OFF),
         Hostile("one-sided >, no key", nested, nested, "l.s > r.s", ON),
         Hostile("reach as wide as the table", big, big, _as_wide(rows), OFF),
+        Hostile("reach as wide as the table", big, big, _as_wide(rows), UNTOLD),
         Hostile("reach as wide as the table, a small side", big, small, _as_wide(rows), ON),
         Hostile("near-unique keys, a small side", near_unique, small, f"l.k = r.k AND {band}", ON),
         Hostile("near-unique keys, a small side", near_unique, small, f"l.k = r.k AND {band}", OFF),
+        Hostile(
+            "near-unique keys, a small side",
+            near_unique,
+            small,
+            f"l.k = r.k AND {band}",
+            NOT_ADAPTIVE,
+        ),
         Hostile(
             "near-unique keys, buckets in key order",
             few,
@@ -112,6 +125,18 @@ def cases(rows: int) -> Sequence[Hostile]:
                 UNTOLD,
             )
             for a_key, share in ((30, 0.7), (200, 0.7), (200, 0.1), (1_000, 0.1))
+        ),
+        *(
+            Hostile(
+                f"1,000 rows a key, {share:.1%} reached, of a semi join",
+                (5 * rows, 1_000),
+                (9 * rows // 2, 900),
+                _reached(5 * rows, share),
+                UNTOLD,
+                sums=SEMI_SUMS,
+                how=SEMI,
+            )
+            for share in (0.7, 0.005)
         ),
         Hostile(
             "a thousand columns",

@@ -49,10 +49,14 @@ class Options:
         return claimed if self.extent is Extent.WHOLE else (quick,)
 
     @property
+    def is_claimed(self) -> bool:
+        """Whether it is a run at the claim's own sizes."""
+        return self.rows is None and self.extent is Extent.WHOLE
+
+    @property
     def folder(self) -> Path:
         """Where the result is written."""
-        is_claimed = self.rows is None and self.extent is Extent.WHOLE
-        return ROOT / ("benchmarks/results" if is_claimed else "build/benchmarks")
+        return ROOT / ("benchmarks/results" if self.is_claimed else "build/benchmarks")
 
     def command(self, name: str) -> str:
         """Return the command that repeats this run.

@@ -12,6 +12,7 @@
     spill    bytes written to disk because memory was short, of all tasks
     state    of a stream the rows that its joins keep after each micro-batch, and the most bytes
              that the state stores of the query say they have in memory
+    joins    the node of each join in the plan that ran; where it is Spark's, why in brackets
 
 Not measured: the whole process. Numbers of Spark's peers can be compared with each other; those of
 DuckDB only as to their size.
@@ -51,6 +52,7 @@ class Measured:
     spill: int | None = None
     state: tuple[int, ...] | None = None
     state_bytes: int | None = None
+    joins: tuple[str, ...] = ()
 
 
 class Peer(Protocol):

@@ -17,7 +17,7 @@ import plait
 from benchmarks.peer import Join, Measured, Query, alike, timed, watched
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 # Part of the data: rand() goes by partition.
 PARTITIONS = 4
@@ -26,7 +26,15 @@ BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 BROADCASTING_OFF = {BROADCAST: "-1"}
 BROADCASTING_ON = {BROADCAST: "10m"}  # Spark's default
 STOCK = {"spark.plait.enabled": "false"}
-_DEFAULTS = {BROADCAST: "10m", "spark.plait.enabled": "true"}
+_DEFAULTS = {
+    BROADCAST: "10m",
+    "spark.plait.enabled": "true",
+    "spark.plait.join.footers": "32",
+    "spark.sql.adaptive.enabled": "true",
+}
+
+# Those of Plait, as plait.explain names them.
+NODES = ("SymmetricHashJoin", "CollectedJoin", "AsOfJoin")
 
 _runs = itertools.count()
 
@@ -81,15 +89,19 @@ class SparkPeer:
 
     def run(self) -> Measured:
         """Run the join to its end."""
-        seconds, rows, tag = self._ask(self.join.whole)
+        seconds, (df, rows), tag = self._ask(self.join.whole)
         used = tasks(self.spark, lambda job: job.jobTags().contains(tag))
-        return Measured(seconds, alike(rows), used.cpu, used.memory, used.spill)
+        return Measured(seconds, alike(rows), used.cpu, used.memory, used.spill, joins=joins_of(df))
 
     def first(self) -> float | None:
         """Run the join up to its first row."""
         return self._ask(self.join.one_row)[0] if self.join.one_row else None
 
-    def _ask(self, text: str) -> tuple[float, Any, str]:
+    def _ask(self, text: str) -> tuple[float, tuple[DataFrame, list[Row]], str]:
+        def ask() -> tuple[DataFrame, list[Row]]:
+            df = self.spark.sql(text)
+            return df, df.collect()
+
         context = self.spark.sparkContext
         tag = f"plait-bench-{next(_runs)}"
         for key, value in {**_DEFAULTS, **self.settings}.items():
@@ -97,10 +109,19 @@ class SparkPeer:
         context.addJobTag(tag)
         try:
             with watched(lambda: context.cancelJobsWithTag(tag)):
-                seconds, rows = timed(lambda: self.spark.sql(text).collect())
+                seconds, found = timed(ask)
         finally:
             context.removeJobTag(tag)
-        return seconds, rows, tag
+        return seconds, found, tag
+
+
+def joins_of(df: DataFrame) -> tuple[str, ...]:
+    """Return the joins of a query that ran, as Measured has them."""
+    return tuple(
+        side.node if side.node.startswith(NODES) else f"{side.node} [{side.why_not}]"
+        for side in plait.explain(df)
+        if side.side == "left"
+    )
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,18 @@ def plan_of(df: DataFrame) -> str:
     return str(df._jdf.queryExecution().executedPlan().toString())  # type: ignore[operator]
 
 
+def rows_of(df: DataFrame, node: str) -> list[int]:
+    """How many rows each node of that name gave, in a plan that ran without adaptive execution."""
+
+    def given(plan: Any) -> list[int]:
+        children = [plan.children().apply(i) for i in range(plan.children().size())]
+        below = [rows for child in children for rows in given(child)]
+        own = plan.nodeName().startswith(node)
+        return [int(plan.metrics().apply("numOutputRows").value()), *below] if own else below
+
+    return given(df._jdf.queryExecution().executedPlan())  # type: ignore[operator]
+
+
 def joins_planned(df: DataFrame) -> int:
     """Count the joins of ``df`` that Plait has planned; after a run, in the plan that ran."""
     return sum(row.node.startswith(NODES) and row.side == "left" for row in plait.explain(df))

@@ -23,15 +23,20 @@ from benchmarks import (
     race,
     streams,
     table,
+    w4,
+    w5,
     w6,
 )
+from benchmarks import spark as sparks
 from benchmarks import state as state_benchmark
+from benchmarks.__main__ import unmet
 from benchmarks.options import Extent, Options
 from benchmarks.peer import Measured, Stopped
 from benchmarks.race import Lap, Ratio
 from benchmarks.result import Result
 from benchmarks.state_picture import draw_states
 from tests.python.conftest import QUICK
+from tests.python.queries import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -244,6 +249,40 @@ def lines_of(result: str, title: str) -> list[list[str]]:
     text = (options.ROOT / "build" / "benchmarks" / result).read_text()
     case = text.split(f"\n\n{title}\n")[1].split("\n\n")[0]
     return [line.split() for line in case.splitlines()]
+
+
+def test_w4_and_w5_race_their_peers_with_every_column_and_say_what_plait_ran(
+    spark: SparkSession, quick: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The session of tests forgets the stages of a query before they are asked about.
+    monkeypatch.setattr(sparks, "tasks", lambda *_: sparks.Tasks(cpu=0.25, memory=1 << 20, spill=0))
+    # The peers set these, each for itself.
+    with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": -1, "spark.plait.enabled": True}):
+        w4.run(spark, quick, tmp_path / "w4")
+        w5.run(spark, quick, tmp_path / "w5")
+    head, *found, ran = lines_of("w4.txt", "20,000 rows a side, broadcasting off")
+    assert head[-4:] == ["first", "row", "memory", "spill"]
+    assert [line[0] for line in found] == ["floor", "Plait", "bins", "stock", "DuckDB"]
+    assert [line[-2:] for line in found if ">" not in line] == [["MiB", "0"]] * 5
+    assert ran == ["Plait", "ran", "SymmetricHashJoin"]
+    # Of so few pairs a join of two large sides is Spark's.
+    for on, node in (("on", ["CollectedJoin"]), ("off", ["CartesianProduct", "[FEW_PAIRS]"])):
+        _, *found, ran = lines_of("w5.txt", f"20,000 points, 2,000 ranges, broadcasting {on}")
+        assert [line[0] for line in found][:3] == ["Plait", "bins", "stock"]
+        assert ran == ["Plait", "ran", *node]
+
+
+def test_a_claim_that_is_not_met_ends_a_run_at_its_sizes_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(options, "ROOT", tmp_path)
+    for asked in (Options(), Options(rows=5)):
+        asked.folder.mkdir(parents=True)
+        (asked.folder / "w9.txt").write_text(
+            "  met      1, at most 1: x\n  NOT MET  2, at most 1: y\n"
+        )
+    assert unmet("w9", Options()) == ["  NOT MET  2, at most 1: y"]
+    assert unmet("w9", Options(rows=5)) == unmet("w1", Options()) == []
 
 
 def test_w6_races_plait_and_spark_s_own_join_on_two_stores(

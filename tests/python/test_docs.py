@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples: every SQL block of the guide runs, its joins on the node where the page says so."""
+"""Examples: every SQL block of the guide runs, its joins on the node where the page says so, and
+the sessions of the README.
+"""
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,6 +103,23 @@ def test_the_python_of_the_guide_runs(spark: SparkSession, page: str) -> None:
             session.sql(sql)
         for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), FLAGS):
             exec(block.replace('plait.session(master="local[2]")', "plait.session()"), names)
+
+
+class Unnumbered(doctest.OutputChecker):
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return super().check_output(without_numbers(want), without_numbers(got), optionflags)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_sessions_of_the_readme_print_what_they_show() -> None:
+    blocks = re.findall(r"^```python\n(>>> .*?)^```", (ROOT / "README.md").read_text(), FLAGS)
+    assert len(blocks) == 2
+    for block in blocks:
+        here = block.replace('plait.session(master="local[2]")', "plait.session().newSession()")
+        test = doctest.DocTestParser().get_doctest(here, {"plait": plait}, "README", None, 0)
+        said: list[str] = []
+        failed = doctest.DocTestRunner(Unnumbered()).run(test, out=said.append).failed
+        assert not failed, "".join(said)
 
 
 @pytest.mark.parametrize("page", ["asof-join", "temporal-join"])

@@ -205,6 +205,33 @@ def test_rows_that_reach_a_good_part_of_their_key_go_by_bucket_however_many_it_h
     assert in_buckets(spark, ALL[join_type].replace("4000", "3")) == 0
 
 
+@pytest.mark.parametrize("join_type", ["semi", "anti", "existence"])
+def test_rows_that_are_done_at_their_first_match_probe_though_they_are_more(
+    spark: SparkSession, join_type: str
+) -> None:
+    # If they were built, each right row would go past all of its key that have had their match.
+    make_tables(spark, keys=200, left_rows=2 * ROWS)
+    df = spark.sql(ALL[join_type])
+    df.collect()
+    metrics = plait.counters(df)[0].metrics
+    assert metrics["rowsInBuckets"] > 2.9 * ROWS
+    assert (metrics["pairsByProbingLeft"], metrics["pairsByProbingRight"] > ROWS) == (0, True)
+
+
+@pytest.mark.parametrize("join_type", ["semi", "anti"])
+def test_rows_that_are_done_at_their_first_match_go_by_bucket_if_they_soon_have_one(
+    spark: SparkSession, join_type: str
+) -> None:
+    # A thousand rows share a key: every second is reached, or none is.
+    make_tables(spark, keys=20)
+    assert in_buckets(spark, ALL[join_type]) > 1.9 * ROWS
+    out_of_reach = ALL[join_type].replace(
+        "l.t - 4000 AND l.t + 4000", "l.t + 30000 AND l.t + 40000"
+    )
+    with settings(spark, {"spark.plait.join.footers": 0}):
+        assert in_buckets(spark, out_of_reach) == 0
+
+
 def test_few_rows_are_sorted_unless_all_are_to_go_by_bucket(spark: SparkSession) -> None:
     make_tables(spark, keys=ROWS, right_rows=100)
     assert in_buckets(spark, INNER) == 0

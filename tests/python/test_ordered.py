@@ -266,6 +266,48 @@ def test_of_two_orders_that_prune_alike_the_declared_one_is_taken(spark: SparkSe
     assert "DESC" in str(plait.explain(declared)), "as planned anew once the tables were shuffled"
 
 
+@pytest.fixture
+def twice(spark: SparkSession) -> Iterator[str]:
+    """A table in two buckets of two files each, of which every one is in order."""
+    spark.sql(
+        "CREATE TABLE twice (k BIGINT, seq BIGINT, v BIGINT) USING parquet "
+        "CLUSTERED BY (k) SORTED BY (seq) INTO 2 BUCKETS TBLPROPERTIES ('plait.ordered-by' = 'seq')"
+    )
+    for _ in range(2):
+        spark.sql("INSERT INTO twice SELECT id % 4, id DIV 4, id % 7 FROM range(0, 4000, 1, 1)")
+    yield "twice"
+    spark.sql("DROP TABLE twice")
+
+
+@pytest.mark.parametrize("violation", ["fail", "drop"])
+@pytest.mark.parametrize("right", ["{}", "(SELECT * FROM {} WHERE v < 4)"])
+def test_two_inputs_of_a_task_that_are_read_in_turn_have_their_own_files(
+    spark: SparkSession, twice: str, right: str, violation: str
+) -> None:
+    query = f"SELECT l.seq, r.seq FROM {twice} l JOIN {right.format(twice)} r ON l.k = r.k"
+    in_turn = {"spark.plait.join.strategy": "always", VIOLATION: violation}
+    with settings(spark, in_turn):
+        sums = f"SELECT count(*), sum(hash(a, b)) FROM ({query}) AS j(a, b)"
+        df = spark.sql(sums)
+        assert answer(df) == rows_of_spark(spark, sums)
+        assert joins_planned(df) == 1
+        assert "hashpartitioning" not in plan_of(df)
+
+
+def test_a_column_that_python_computes_above_the_files_of_a_hint_lets_each_begin_anew(
+    spark: SparkSession, table: str
+) -> None:
+    spark.udf.register("same", lambda seq: seq, "int")
+    rows = f"(SELECT k, seq, same(seq) AS w FROM {table} WHERE seq < 29)"
+    query = f"SELECT l.seq, l.w FROM {rows} l JOIN r ON {NEAR}"
+    with settings(spark, {"spark.sql.files.maxPartitionBytes": "1GB"}):
+        df = spark.sql(query.replace("SELECT", "SELECT /*+ ORDERED(l, seq) */", 1))
+        assert answer(df) == rows_of_spark(spark, query)
+        against = query.replace(" WHERE seq < 29", "")
+        df = spark.sql(against.replace("SELECT", "SELECT /*+ ORDERED(l, seq) */", 1))
+        assert "29 comes after 30" in error_of(df)
+
+
 def test_without_plait_nothing_is_checked(spark: SparkSession, table: str) -> None:
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('plait.ordered-by' = 'seq')")
     assert sum(rows_of_spark(spark, f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}").values()) > 0

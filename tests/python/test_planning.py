@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, settings
+from tests.python.queries import answer, joins_planned, plan_of, rows_of, rows_of_spark, settings
 
 import plait
 
@@ -478,17 +478,46 @@ def test_the_counters_of_both_sides_add_up_to_the_rows(spark: SparkSession) -> N
     assert 0 < metrics["leftRowsPruned"] <= metrics["leftRowsIn"]
 
 
+IN_ORDER = {
+    "spark.sql.adaptive.enabled": False,
+    # Else Spark takes a thousand rows of a range at a time.
+    "spark.sql.codegen.wholeStage": False,
+}
+
+
 def test_a_limit_stops_both_inputs(spark: SparkSession) -> None:
-    million = "(SELECT id, id % 2 AS k FROM range(1000000))"
-    keys = {"spark.sql.adaptive.enabled": False, "spark.sql.shuffle.partitions": 1}
-    with settings(spark, keys):
+    million = "(SELECT id, id % 2 AS k FROM range(0, 1000000, 1, 1))"
+    with settings(spark, IN_ORDER):
         df = spark.sql(
             f"SELECT l.id AS a, r.id AS b FROM {million} l JOIN {million} r "
             "ON l.k = r.k AND r.id BETWEEN l.id - 9 AND l.id LIMIT 1"
         )
         assert len(df.collect()) == 1
+        assert "Exchange" not in plan_of(df)
         (join,) = plait.counters(df)
+        read = rows_of(df, "Range")
     assert join.metrics["leftRowsIn"] + join.metrics["rightRowsIn"] < 100
+    assert len(read) == 2
+    assert sum(read) < 100
+
+
+def test_the_first_row_without_a_match_comes_before_a_hundredth_of_ten_million_is_read(
+    spark: SparkSession,
+) -> None:
+    # The first left row of a key that no right row has, in order of their numbers.
+    query = (
+        "SELECT l.id FROM "
+        "(SELECT id, IF(id = 50000, -1, id % 5) AS k FROM range(5, 10000005, 1, 1)) l "
+        "LEFT JOIN (SELECT id, id % 5 AS k FROM range(0, 10000000, 1, 1)) r "
+        "ON l.k = r.k AND l.id BETWEEN r.id + 5 AND r.id + 6 WHERE r.id IS NULL LIMIT 1"
+    )
+    with settings(spark, IN_ORDER | {"spark.plait.join.strategy": "always"}):
+        df = spark.sql(query)
+        assert [row.id for row in df.collect()] == [50000]
+        assert joins_planned(df) == 1
+        read = rows_of(df, "Range")
+    assert len(read) == 2
+    assert all(49_000 < rows < 100_000 for rows in read), read
 
 
 def test_a_side_in_the_order_of_its_times_is_in_that_of_their_hours(spark: SparkSession) -> None:

@@ -6,11 +6,12 @@ all pairs share one order, so the frontier that prunes one pair is mostly moved 
 
     200 conditions x types x orders x shapes of the key x strategies x numbers of partitions
         x memory, that is enough or little, so that inputs and rows held go to disk
-    a pair of tables     up to 50 rows a side, of 3 keys; NULL, NaN, -0.0, ties, rows twice
+    a pair of tables     up to 50 rows a side, of 3 keys or one; NULL, NaN, -0.0, ties, rows twice
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 import pytest
+from pyspark.sql.functions import col
 from tests.python.cases import cases
 from tests.python.queries import NODES, OF_SPARK, settings
 from tests.python.random_conditions import (
@@ -89,9 +91,15 @@ SPILL_AFTER = "spark.shuffle.spill.numElementsForceSpillThreshold"
 INTERPRETED = OF_SPARK | {"spark.sql.codegen.wholeStage": False}
 
 Table = list[Row]
+Order = tuple[str, str]
+SORTED = ("asc", "asc_nulls_last", "desc", "desc_nulls_first")
 
 # The joins that have run in Spark: on our node, or why not.
 WHY: Counter[str] = Counter()
+# Of those whose inputs come in an order, whether a side is sorted for all that.
+SORTED_ALREADY: Counter[bool] = Counter()
+# Whether a small side with many rows a key, known once it is broadcast, is collected.
+SEEN_TO_BE_SMALL: Counter[bool] = Counter()
 # Of those in little memory what may go to disk, and whether it did: a join by its keys alone sorts
 # nothing, so that it can only be rows that it holds.
 SPILLED: Counter[tuple[str, bool]] = Counter()
@@ -126,22 +134,26 @@ class RandomJoin:
         self.comes_by_key = seed % 5 in (1, 2)
         self.left: Table = []
         self.right: Table = []
+        # With many rows a key a side that adaptive execution has broadcast is collected.
+        self.keys = 1 if seed % 40 == 25 else 3
         for pair in range(PAIRS):
             spread = rng.choice([3, 10, 40])
             nulls = rng.choice([0, 0.1, 0.3])
-            self.left += random_rows(rng, pair, spread, nulls)
-            self.right += random_rows(rng, pair, spread, nulls)
-        # Some inputs come in an order already, the right one or another.
-        self.sources = [
-            f"(SELECT * FROM {table} ORDER BY {rng.choice('sibtnvd')} {rng.choice(['', 'DESC'])} "
-            "LIMIT 1000000)"
-            if rng.random() < 0.25
-            else table
-            for table in ("lefts", "rights")
-        ]
+            self.left += random_rows(rng, pair, spread, nulls, self.keys)
+            self.right += random_rows(rng, pair, spread, nulls, self.keys)
+        # Some inputs come in an order already, the right one or another: of both, for a side in one
+        # partition would be dealt as the other is.
+        self.orders: tuple[Order | None, Order | None] = (None, None)
+        if rng.random() < 0.2:
+            self.orders = (self._order(rng, "l"), self._order(rng, "r"))
+
+    def _order(self, rng: Random, side: str) -> Order:
+        """Return a column of the condition and how it is sorted: NULL comes first, or last."""
+        columns = sorted(set(re.findall(rf"\b{side}\.(\w+)", self.condition.spark)))
+        return rng.choice(columns or ["i"]), rng.choice(SORTED)
 
     def sql(self, condition: str, keys: str) -> str:
-        left, right = self.sources
+        left, right = "lefts", "rights"
         condition = keys + ("" if self.is_plain else f" AND {condition}")
         if self.type == EXISTENCE:
             exists = f"EXISTS (SELECT * FROM {right} r WHERE {condition})"
@@ -207,7 +219,8 @@ class RandomJoin:
 
     def is_left_to_spark(self, df: DataFrame) -> bool:
         """Say whether what Spark has of the join is Spark's for a reason that is true of it."""
-        whys = {side.why_not for side in plait.explain(df) if not side.node.startswith(NODES)}
+        of_spark = [side for side in plait.explain(df) if not side.node.startswith(NODES)]
+        whys = {side.why_not for side in of_spark}
         WHY.update(map(str, whys))
         # Of an EXISTS that computes with both sides, Spark makes a join by a table of values.
         is_existence = self.type == EXISTENCE
@@ -217,7 +230,12 @@ class RandomJoin:
         unbounded = {MIXED, EITHER}
         true_of_it = {
             "NO_COMPARISON": is_existence,
-            "FEW_PARTNERS": self.is_broadcast,
+            "FEW_PARTNERS": self.is_broadcast
+            and all(
+                self.are_few_partners(side.arguments[0], int(side.arguments[1]))
+                for side in of_spark
+                if side.why_not == "FEW_PARTNERS"
+            ),
             # Other types look the rows of the side that is collected up.
             "FEW_PAIRS": is_auto and (is_existence or (self.is_keyless and self.type == FULL)),
             "KEPT_IN_ONE_TASK": is_existence and not is_auto,
@@ -229,10 +247,25 @@ class RandomJoin:
         }
         return all(true_of_it.get(str(why), False) for why in whys)
 
+    def are_few_partners(self, side: str, told: int) -> bool:
+        """Say whether a row may share its key with so many, and they are too few for an index."""
+        rows = Counter(
+            (row["pair"], row["k"]) for row in (self.left if side == "left" else self.right)
+        )
+        # Of an EXISTS the parts are other conditions. To solve a reach takes as long as many rows.
+        is_formula = set(self.condition.shapes) == {BAND} and self.type != EXISTENCE
+        return 0 < told <= max(rows.values()) and told < (16 if is_formula else 2000)
+
     def register(self, spark: SparkSession) -> None:
-        for name, table in (("lefts", self.left), ("rights", self.right)):
+        tables = (("lefts", self.left), ("rights", self.right))
+        for (name, table), order in zip(tables, self.orders, strict=True):
             rows = sorted(table, key=by_key) if self.comes_by_key else table
-            spark.createDataFrame(self.arrow(rows)).createOrReplaceTempView(name)
+            df = spark.createDataFrame(self.arrow(rows))
+            if order is not None:
+                by = getattr(col(order[0]), order[1])()
+                # Spark would leave a sort out that it sees, or a shuffle undo it.
+                df = df.coalesce(1).sortWithinPartitions(by).localCheckpoint()
+            df.createOrReplaceTempView(name)
 
     def payload(self, row: Row) -> str:
         """A text that says whose row it is, of a length that differs from row to row."""
@@ -264,10 +297,10 @@ def by_key(row: Row) -> tuple[float, bool, float]:
     return row["pair"] or 0, row["k"] is not None, row["k"] or 0
 
 
-def random_rows(rng: Random, pair: int, spread: int, nulls: float) -> Iterator[Row]:
+def random_rows(rng: Random, pair: int, spread: int, nulls: float, keys: int) -> Iterator[Row]:
     for number in range(rng.choice(SIZES)):
         row: dict[str, float | None] = {"id": pair * 1000 + number, "pair": pair}
-        row["k"] = None if rng.random() < nulls else rng.randrange(3)
+        row["k"] = None if rng.random() < nulls else rng.randrange(keys)
         for kind, names in COLUMNS.items():
             first = rng.randint(-spread, spread)
             # The last column of a kind mostly lies a little after the one before it.
@@ -344,8 +377,18 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
         nodes = {side.node for side in plait.explain(df)}
         is_ours = nodes <= set(NODES)
         WHY["on our node"] += is_ours
+        SEEN_TO_BE_SMALL["CollectedJoin" in nodes] += join.keys == 1
+        if any(join.orders):
+            text = spark.sql(f"EXPLAIN FORMATTED {join.spark_sql}").collect()[0][0]
+            for told in re.findall(r"(?:Left|Right): ordered by .*", text):
+                SORTED_ALREADY["sorted here" not in told] += 1
         assert nodes, f"there is no join: {join.spark_sql}"
         assert is_ours or join.is_left_to_spark(df), f"{plait.explain(df)}\n{join.spark_sql}"
+    if join.type == "JOIN":
+        for found in (each.metrics for each in plait.counters(df)):
+            if "pairsByProbingLeft" in found:
+                by_both = found["pairsByProbingLeft"] + found["pairsByProbingRight"]
+                assert by_both == found["numOutputRows"] == expected.total()
     if join.is_short_of_memory and has_ours:
         # A join with a collected side has no such metric.
         bytes_spilled = [each.metrics.get("spillSize") for each in plait.counters(df)]
@@ -362,6 +405,13 @@ def test_nine_in_ten_of_them_run_on_our_node(say: Callable[[str], None]) -> None
     if WHY.total() < 100:
         pytest.skip("too few of them have run to say so")
     assert WHY["on our node"] >= 0.9 * WHY.total(), WHY
+
+
+def test_some_of_them_come_in_their_order_and_some_have_a_side_that_is_seen_to_be_small() -> None:
+    if WHY.total() < 100:
+        pytest.skip("too few of them have run to say so")
+    assert SORTED_ALREADY[True] >= len(SEEDS) // 40, SORTED_ALREADY
+    assert SEEN_TO_BE_SMALL[True] >= 1, SEEN_TO_BE_SMALL
 
 
 @pytest.mark.parametrize("what", ["inputs", "rows held"])

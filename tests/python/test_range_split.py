@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ALWAYS = {"spark.plait.join.strategy": "always"}
 IN_RANGE = "p.x BETWEEN r.lo AND r.hi"
 OVERLAP = "a.lo <= b.hi AND b.lo <= a.hi"
+OF_TWO_TYPES = "(SELECT id, CAST(lo AS {}) AS lo, CAST(hi AS {}) AS hi FROM ranges) {}"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,6 +64,12 @@ def test_points_in_ranges_give_the_rows_of_spark(
         f"SELECT a.id, b.id FROM ranges a RIGHT JOIN ranges b ON {OVERLAP}",
         f"SELECT a.id FROM ranges a LEFT SEMI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
         f"SELECT a.id FROM ranges a LEFT ANTI JOIN ranges b ON {OVERLAP} AND a.id <> b.id",
+        *(
+            f"SELECT a.id, b.id FROM {OF_TWO_TYPES.format(lo, hi, 'a')} "
+            f"{how} {OF_TWO_TYPES.format(lo, hi, 'b')} ON {OVERLAP}"
+            for lo, hi in (("INT", "BIGINT"), ("BIGINT", "SMALLINT"), ("FLOAT", "DOUBLE"))
+            for how in ("JOIN", "LEFT JOIN")
+        ),
         f"SELECT p.id FROM points p WHERE p.id < 10 OR EXISTS "
         f"(SELECT 1 FROM ranges r WHERE {IN_RANGE})",
         f"SELECT p.id FROM points p WHERE p.id < 10 OR NOT EXISTS "

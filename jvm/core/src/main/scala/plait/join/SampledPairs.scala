@@ -3,8 +3,8 @@ package plait.join
 
 import java.util.Arrays
 
-/** How many pairs of rows of two sides have equal hashes, and in how many of them the left row reaches the rank of the
-  * right one, guessed from some rows of each:
+/** How many pairs of rows of two sides have equal hashes, in how many of them the left row reaches the rank of the right
+  * one, and how many rows one hash has, guessed from some rows of each:
   *
   * {{{
   * pairs  =  sum over hashes h of left(h) * right(h)
@@ -12,16 +12,36 @@ import java.util.Arrays
   *
   * 2M near-unique rows a side, 8,192 of each seen: some 34 pairs are seen, 2M are guessed
   * 2M rows a side of 1,024 keys:                   some 65,536 are seen, 4 billion are guessed
+  *
+  * tried    =  sum over left rows with N rows of their hash, m of them reached, of (N + 1) / (m + 1): where the first
+  *             of m stands on average if chance has mixed the N
+  *
+  * largest  =  max over hashes h of left(h) and right(h)
+  *          ~  that of a sample times rows, through rows sampled
   * }}}
   *
-  * It is without bias if the samples are drawn evenly. Where it errs, a join takes longer and is no less right.
+  * Pairs are guessed without bias if the samples are drawn evenly, and `largest` is rather too large: where each row has a
+  * key of its own, it is what one sampled row stands for. Where they err, a join takes longer or more memory and is no
+  * less right.
   *
   * @param equal
   *   pairs of equal hashes
   * @param reached
   *   those of them within reach
+  * @param tried
+  *   pairs of equal hashes up to the first of each left row that is within reach
+  * @param matched
+  *   left rows that reach any
+  * @param largest
+  *   rows of one side with one hash, at most
   */
-final case class SampledPairs(equal: Double, reached: Double)
+final case class SampledPairs(
+    equal: Double,
+    reached: Double,
+    tried: Double,
+    matched: Double,
+    largest: Double
+)
 
 object SampledPairs {
 
@@ -34,27 +54,53 @@ object SampledPairs {
     * @param rows
     *   how many the side has
     */
-  final case class Sample(hashes: Array[Int], low: Array[Long], high: Array[Long], rows: Long)
+  final case class Sample(hashes: Array[Int], low: Array[Long], high: Array[Long], rows: Long) {
+
+    /** So many rows a sampled one stands for. */
+    private[SampledPairs] def each: Double = rows.toDouble / math.max(1, hashes.length)
+  }
 
   /** @param right
     *   of which `low` is the rank
     */
   def guess(left: Sample, right: Sample): SampledPairs =
-    if (left.hashes.isEmpty || right.hashes.isEmpty) SampledPairs(0, 0)
+    if (left.hashes.isEmpty || right.hashes.isEmpty)
+      SampledPairs(0, 0, 0, 0, math.max(largest(left), largest(right)))
     else {
       val sorted = new Sorted(right)
-      var equal = 0L
-      var reached = 0L
+      var equal, reached, matched = 0L
+      var tried = 0.0
       for (row <- left.hashes.indices) {
         val hash = left.hashes(row).toLong
         val (begin, end) = (sorted.begin(hash), sorted.end(hash))
+        val within = sorted.between(left.low(row), left.high(row), begin, end)
         equal += end - begin
-        reached += sorted.between(left.low(row), left.high(row), begin, end)
+        reached += within
+        if (end > begin) tried += ((end - begin) * right.each + 1) / (within * right.each + 1)
+        if (within > 0) matched += 1
       }
-      val each =
-        (left.rows.toDouble / left.hashes.length) * (right.rows.toDouble / right.hashes.length)
-      SampledPairs(equal * each, reached * each)
+      val each = left.each * right.each
+      SampledPairs(
+        equal * each,
+        reached * each,
+        tried * left.each,
+        matched * left.each,
+        math.max(largest(left), largest(right))
+      )
     }
+
+  private def largest(of: Sample): Double = {
+    val hashes = of.hashes.clone()
+    Arrays.sort(hashes)
+    var most = 0
+    var first = 0
+    // Invariant: no hash before the one that begins at `first` was seen more than `most` times.
+    for (row <- hashes.indices) {
+      if (hashes(row) != hashes(first)) first = row
+      most = math.max(most, row - first + 1)
+    }
+    most * of.each
+  }
 
   /** Rows by hash, and those of a hash by rank. */
   final private class Sorted(of: Sample) {

@@ -73,6 +73,15 @@ object Rank {
     case _: Domain.Whole => Some(OfWhole)
   }
 
+  /** Is a value of the one before a value of the other where its rank is? So it is of integers of any width, and of
+    * floats and doubles.
+    */
+  def agree(one: Domain, other: Domain): Boolean =
+    one == other || integers.contains(one) && integers.contains(other) ||
+      one.isInstanceOf[Floating] && other.isInstanceOf[Floating]
+
+  private lazy val integers = Set(Domain.Byte, Domain.Short, Domain.Int, Domain.Long)
+
   /** Doubles, and floats as the doubles that they are. */
   def ofDouble(x: Double): Long = {
     // Adding 0.0 turns -0.0 into 0.0 and nothing else; this conversion knows one NaN.

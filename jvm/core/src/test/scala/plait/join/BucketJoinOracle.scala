@@ -291,9 +291,13 @@ class BucketJoinOracle extends FunSuite {
     )
   }
 
-  test("pairs of all rows are counted: {1, 1, 2} and {1, 2, 2, 3} have 2 + 2") {
-    assertEquals(guess(Array(2, 1, 1), Array(3, 2, 1, 2)), SampledPairs(4, 4))
-    assertEquals(guess(Array.empty, Array(1)), SampledPairs(0, 0))
+  test(
+    "pairs of all rows are counted: {1, 1, 2} and {1, 2, 2, 3} have 2 + 2, and 2 is twice in one"
+  ) {
+    assertEquals(guess(Array(2, 1, 1), Array(3, 2, 1, 2)), SampledPairs(4, 4, 3, 3, 2))
+    assertEquals(guess(Array.empty, Array(1)), SampledPairs(0, 0, 0, 0, 1))
+    // Of 20 rows two each: all have one key, and the first that a left row is compared with is its partner.
+    assertEquals(guess(Array(1, 1), Array(1, 1), 20), SampledPairs(400, 400, 20, 20, 20))
   }
 
   test("pairs are guessed within two fifths of a million rows: near-unique keys, and a thousand") {
@@ -305,12 +309,16 @@ class BucketJoinOracle extends FunSuite {
       val pairs = left.iterator.map(counts.getOrElse(_, 0L)).sum.toDouble
       // One of 8,192 rows shows some 67 pairs of near-unique keys: three in eight is three deviations.
       def some(of: Array[Int]) = of.indices.by(122).map(of).toArray
-      val found = guess(some(left), some(right), left.length.toLong).equal
+      val guessed = guess(some(left), some(right), left.length.toLong)
+      val found = guessed.equal
+      assert(guessed.largest >= counts.values.max && guessed.largest < 10000, s"$guessed")
       assert(math.abs(found / pairs - 1) < (if (keys > 1000) 0.4 else 0.1), s"$found of $pairs")
     }
   }
 
-  test("pairs = those of equal hashes; reached = those of them with low <= rank <= high") {
+  test(
+    "pairs = those of equal hashes; reached = those of them with low <= rank <= high; largest = rows of a hash"
+  ) {
     val random = new Random(Cases.seed)
     for (_ <- 1 to 300) {
       def numbers(n: Int, most: Int) = Array.fill(n)(random.nextInt(most))
@@ -318,13 +326,26 @@ class BucketJoinOracle extends FunSuite {
       val (left, right) = (numbers(l, 5), numbers(r, 5))
       val (low, high, ranks) = (numbers(l, 20), numbers(l, 20), numbers(r, 20))
       val all = for (i <- 0 until l; j <- 0 until r if left(i) == right(j)) yield (i, j)
-      val reached = all.count { case (i, j) => low(i) <= ranks(j) && ranks(j) <= high(i) }
+      val reached = all.filter { case (i, j) => low(i) <= ranks(j) && ranks(j) <= high(i) }
+      // By the definition: the mean place of the first that is reached, over all places that it may have.
+      val tried = all.groupBy(_._1).toSeq.sortBy(_._1).map { case (i, pairs) =>
+        val within = reached.count(_._1 == i)
+        (pairs.size + 1.0) / (within + 1.0)
+      }
+      val largest =
+        Seq(left, right).flatMap(of => of.map(h => of.count(_ == h))).maxOption.getOrElse(0)
       assertEquals(
         SampledPairs.guess(
           SampledPairs.Sample(left, low.map(_.toLong), high.map(_.toLong), l.toLong),
           SampledPairs.Sample(right, ranks.map(_.toLong), ranks.map(_.toLong), r.toLong)
         ),
-        SampledPairs(all.size.toDouble, reached.toDouble)
+        SampledPairs(
+          all.size.toDouble,
+          reached.size.toDouble,
+          tried.sum,
+          reached.map(_._1).distinct.size.toDouble,
+          largest.toDouble
+        )
       )
     }
   }

@@ -105,4 +105,31 @@ class RankLaws extends LawSuite {
       }
     }
   }
+
+  property(
+    "types whose ranks agree: a value of one is before a value of the other as its rank is"
+  ) {
+    val whole = Seq(Domain.Byte, Domain.Short, Domain.Int, Domain.Long)
+    val numbers = Gen.choose(-128L, 127L).map(Rational(_))
+    val halves = Gen.choose(-100L, 100L).map(n => Rational(BigInt(n), BigInt(2)))
+    val alike = Gen.oneOf(whole -> numbers, Seq[Domain](Domain.Float, Domain.Double) -> halves)
+    forAll(alike.flatMap { case (domains, values) =>
+      Gen.zip(Gen.oneOf(domains), Gen.oneOf(domains), values, values)
+    }) { case (one, other, a, b) =>
+      def of(domain: Domain, value: Rational) = Rank.of(domain).get.low(Closed(value))
+      Rank.agree(one, other) && a.compare(b).sign == of(one, a).compare(of(other, b)).sign
+    }
+  }
+
+  test(
+    "types whose ranks do not agree: dates and timestamps, decimals of two scales, integers and doubles"
+  ) {
+    for {
+      (one, other) <- Seq[(Domain, Domain)](
+        Domain.Date -> Domain.Timestamp,
+        Domain.Decimal(9, 2) -> Domain.Decimal(9, 1),
+        Domain.Int -> Domain.Double
+      )
+    } assert(!Rank.agree(one, other) && !Rank.agree(other, one))
+  }
 }

@@ -168,6 +168,26 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
 
+  test(
+    "rows of one key, whose bucket would have no room, are joined by rank where those of many are not"
+  ) {
+    // Each time comes once a side: a row meets itself alone, or those of two before it and two behind.
+    for ((key, isByBucket, pairs) <- Seq(("id", true, 20000L), ("id % 1", false, 5 * 20000L - 6))) {
+      val rows = s"(SELECT id, $key AS k, id * 7919 % 20000 AS t FROM range(20000))"
+      val sql = "SELECT /*+ SYMMETRIC_HASH(l, r) */ count(*), max(l.id), max(r.id) " +
+        s"FROM $rows l JOIN $rows r ON l.k = r.k AND r.t BETWEEN l.t - 2 AND l.t + 2"
+      val memory = "spark.testing.memory" -> "7200000"
+      inLittleMemory(onHeap :+ memory :+ (PlaitConf.RadixJoin -> "always"): _*) { session =>
+        val df = session.sql(sql)
+        assertEquals(df.collect().toSeq, Seq(Row(pairs, 19999L, 19999L)))
+        val byBucket = collect(df.queryExecution.executedPlan) { case join: SymmetricHashJoinExec =>
+          join.metrics(JoinMetrics.RowsInBuckets).value
+        }
+        assertEquals(byBucket.map(_ > 0), Seq(isByBucket), s"$key: $byBucket")
+      }
+    }
+  }
+
   test("rows that would fit go to disk to make room for their index") {
     inLittleMemory(onHeap: _*) { session =>
       // 40 bytes a row, and some 60 for its entry, its run and its key: of 1.8 MB rows take 1 MB.

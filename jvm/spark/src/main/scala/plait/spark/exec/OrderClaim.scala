@@ -4,9 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
-import org.apache.spark.sql.plait.InputFile
 import org.apache.spark.sql.types.StringType
-import org.apache.spark.unsafe.types.UTF8String
 
 import plait.spark.side.OrderViolatedException
 
@@ -74,11 +72,11 @@ final class OrderCheck(
 ) {
   private val greatest = UnsafeRow.createFromByteArray(16, 1)
   private var hasGreatest = false
-  private var file: UTF8String = _
-  private var start = 0L
+
+  /** What comes from here on was read from another file. */
+  def beginAnew(): Unit = hasGreatest = false
 
   def isKept(row: InternalRow): Boolean = {
-    beginAnew()
     val value = valueOf(row)
     val kept = value.isNullAt(0) || !hasGreatest || ordering.compare(value, greatest) >= 0
     if (kept) {
@@ -92,14 +90,4 @@ final class OrderCheck(
   }
 
   def violated(row: InternalRow): OrderViolatedException = exception(greatest, valueOf(row))
-
-  private def beginAnew(): Unit = {
-    val nowFile = InputFile.path
-    val nowStart = InputFile.start
-    if ((nowFile ne file) && nowFile != file || nowStart != start) {
-      file = nowFile
-      start = nowStart
-      hasGreatest = false
-    }
-  }
 }

@@ -40,8 +40,9 @@ final case class OrderedByExec(
     val claim = new OrderClaim(order, frontier, relation, child.output, conf.sessionLocalTimeZone)
     val outOfOrder = metrics(OrderedByExec.OutOfOrder)
     val violation = onViolation
-    child.execute().mapPartitions { rows =>
+    child.execute().mapPartitions { all =>
       val check = claim.check()
+      val rows = new RowsByFile(all, () => check.beginAnew())
       violation match {
         case OrderViolation.Fail =>
           rows.map(row => if (check.isKept(row)) row else throw check.violated(row))

@@ -163,23 +163,27 @@ final class SymmetricHashJoinTask(
   ): Option[JoinedPairs] = {
     val sources = toDeal(rows)
     val count = rows.left.count.toLong + rows.right.count
-    def isWorthIt = {
-      val pairs = RowsToDeal.pairs(sources, reaching(Side.Left))
-      // What is solved is not known of pairs that were not.
-      val reached = if (isSolved) 0 else pairs.reached
-      pairs.equal <= fewPairs(SymmetricHashJoinTask.FewPairs) * count +
-        SymmetricHashJoinTask.ForOneReached * reached
-    }
+    val pairs = RowsToDeal.pairs(sources, reaching(Side.Left))
+    val bytes = count * RowsToDeal.BytesPerRow + pairs.largest.toLong * RadixJoin.BytesPerRow
     Option.when(
-      (radix == RadixJoinChoice.Always || isWorthIt) && hasRoom(
-        sorts,
-        count * RowsToDeal.BytesPerRow,
-        run
-      )
+      (radix == RadixJoinChoice.Always || isWorthIt(pairs, count)) && hasRoom(sorts, bytes, run)
     )(
       joinByHash(sources, sorts, run)
     )
   }
+
+  /** Rows that are done at their first match may find it soon or go past all of their key: no more than they save. */
+  private def isWorthIt(pairs: SampledPairs, count: Long): Boolean = {
+    def pays(compared: Double, found: Double) =
+      compared <= fewPairs(SymmetricHashJoinTask.FewPairs) * count +
+        SymmetricHashJoinTask.ForOneReached * found
+    // What is solved is not known of pairs that were not.
+    pays(pairs.equal, if (isSolved) 0 else pairs.reached) &&
+    (!settlesLeft || pays(pairs.tried, pairs.matched))
+  }
+
+  /** Is a left row done at its first match? */
+  private def settlesLeft: Boolean = roles.left.matches eq Matching.Settles
 
   /** @param few
     *   if a reach is a formula
@@ -187,9 +191,11 @@ final class SymmetricHashJoinTask(
   private def fewPairs(few: Double): Double =
     if (isSolved) SymmetricHashJoinTask.FewToSolve else few
 
-  /** The longer: what probes is read in any case, and has its reach computed. */
+  /** The longer: what probes is read in any case, and has its reach computed. But rows that are done at their first match
+    * probe, or each row of the other side would go past those of its key that have had theirs.
+    */
   private def builtOf(counts: BySide[Int]): Side =
-    if (counts.left > counts.right) Side.Left else Side.Right
+    if (counts.left > counts.right && !settlesLeft) Side.Left else Side.Right
 
   private def isSolved: Boolean =
     Side.both.exists(sides(_).ranks.exists(_.exists(_.isInstanceOf[SolvedReachValue])))

@@ -3,7 +3,7 @@ package plait.spark.planner
 
 import plait.Side
 import plait.constraint.Term
-import plait.order.{Direction, IntervalChoice, SolvedChoice, SolvedReach, WhyNot}
+import plait.order.{Direction, IntervalChoice, Rank, SolvedChoice, SolvedReach, WhyNot}
 import plait.spark.translate.IntervalExpressions
 
 /** The intervals by which the rows of one side, *fixed*, are found for a row of the other, *seeking*
@@ -31,7 +31,7 @@ object JoinIntervals {
   /** One order value. */
   case object Point extends Shape
 
-  /** Two values of one type. */
+  /** Two values of one type, or of types whose ranks are compared as they are. */
   case object Stretch extends Shape
 
   /** Two values that are not compared with each other. */
@@ -57,7 +57,7 @@ object JoinIntervals {
         IntervalExpressions.collected(choice, condition.translation),
         IntervalExpressions.streamed(choice, condition.translation),
         if (choice.isPoint) Point
-        else if (choice.low.order.domain == choice.high.order.domain) Stretch
+        else if (Rank.agree(choice.low.order.domain, choice.high.order.domain)) Stretch
         else Mixed,
         Computed,
         s"[${choice.low.order}, ${choice.high.order}]",

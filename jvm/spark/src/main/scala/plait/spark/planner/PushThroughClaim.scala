@@ -2,7 +2,7 @@
 package plait.spark.planner
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import plait.spark.plan.{Claim, OrderedBy, StreamClaim}
@@ -16,6 +16,8 @@ import plait.spark.plan.{Claim, OrderedBy, StreamClaim}
   * {{{
   * Filter(k = 3, OrderedBy(seq, scan))      OrderedBy(seq, Filter(k = 3, scan))
   * }}}
+  *
+  * For the same reason what is said of a relation goes below columns that Python computes.
   */
 object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
@@ -26,7 +28,25 @@ object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
         val below = claim.withNewChildren(Seq(Filter(all(pushed), claim.child)))
         if (kept.isEmpty) below else Filter(all(kept), below)
       }
+    case ordered @ OrderedBy(_, _, _, project: Project, _)
+        if !ordered.isStreaming && project.projectList.exists(readsAhead) =>
+      below(ordered, project).getOrElse(ordered)
   }
+
+  /** The claim is checked before a process of Python's is given the rows, if that has no part in it. */
+  private def below(ordered: OrderedBy, project: Project): Option[LogicalPlan] = {
+    val values = getAliasMap(project)
+    val claim = ordered.copy(
+      order = ordered.order.copy(child = replaceAlias(ordered.order.child, values)),
+      frontier = ordered.frontier.map(replaceAlias(_, values)),
+      child = project.child
+    )
+    Option.unless(claim.expressions.exists(e => readsAhead(e) || !e.deterministic))(
+      project.copy(child = claim)
+    )
+  }
+
+  private def readsAhead(e: Expression) = e.exists(_.isInstanceOf[PythonFuncExpression])
 
   private def lets(claim: Claim): Boolean = claim match {
     case ordered: OrderedBy => !ordered.isStreaming
@@ -37,9 +57,9 @@ object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
   private def keepsSequence(conjunct: Expression): Boolean =
     conjunct.deterministic && !SubqueryExpression.hasInOrCorrelatedExistsSubquery(conjunct) &&
       !SubqueryExpression.hasCorrelatedSubquery(conjunct) && !conjunct.exists {
-        case _: Exists | _: PythonFuncExpression => true
+        case _: Exists => true
         case _ => false
-      }
+      } && !readsAhead(conjunct)
 
   private def all(conjuncts: Seq[Expression]): Expression = conjuncts.reduce(And(_, _))
 }

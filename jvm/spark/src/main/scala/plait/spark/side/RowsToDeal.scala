@@ -47,7 +47,7 @@ final private[spark] class RowsToDeal(
     val seen = places.iterator
       .map(from => from + chance.nextInt(math.min(every, rows.count - from)))
       .filter(isAlive(_, reader))
-      .map(_ => (keys.hash(reader), reader.low, reader.high))
+      .map(_ => (keys.slotHash(reader), reader.low, reader.high))
       .toArray
     val alive = rows.count.toLong * seen.length / math.max(1, places.size)
     SampledPairs.Sample(seen.map(_._1), seen.map(_._2), seen.map(_._3), alive)
@@ -69,7 +69,7 @@ final private[spark] class RowsToDeal(
     // Invariant: of the rows before `number` the first `alive` numbers have those that are alive, with their hashes.
     while (number < rows.count) {
       if (isAlive(number, reader)) {
-        hashes(alive) = keys.hash(reader)
+        hashes(alive) = keys.slotHash(reader)
         if (alive < number) rows.renumber(number, alive)
         alive += 1
       } else dead += rows.handle(number)
