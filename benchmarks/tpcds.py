@@ -144,7 +144,7 @@ def run(spark: SparkSession, options: Options, folder: Path) -> None:
     del folder
     spark.conf.set("spark.sql.ansi.doubleQuotedIdentifiers", "true")
     make_tables(spark)
-    count = options.sizes(99, quick=3)[0]
+    count = min(99, options.sizes(99, quick=3)[0])
     texts = {number: text for number, text in queries().items() if number <= count}
     if len(texts) != count:
         raise ValueError(f"of {count} queries only {sorted(texts)} were found")

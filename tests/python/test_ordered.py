@@ -15,6 +15,8 @@ from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, 
 import plait
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 VIOLATION = "spark.plait.order.violation"
@@ -292,6 +294,51 @@ def test_two_inputs_of_a_task_that_are_read_in_turn_have_their_own_files(
         assert answer(df) == rows_of_spark(spark, sums)
         assert joins_planned(df) == 1
         assert "hashpartitioning" not in plan_of(df)
+
+
+def test_an_input_that_is_read_in_turn_with_another_names_its_own_files(
+    spark: SparkSession, twice: str
+) -> None:
+    named = f"(SELECT k, seq, input_file_name() AS f FROM {twice} WHERE v < 4)"
+    query = f"SELECT r.f, count(*) FROM {twice} l JOIN {named} r ON l.k = r.k GROUP BY r.f"
+    with settings(spark, {"spark.plait.join.strategy": "always"}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert joins_planned(df) == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "SELECT k, seq FROM calm WHERE same(seq) < 29",
+        "SELECT k, seq, same(seq) AS w FROM calm WHERE same(seq) < 29",
+        "SELECT k, seq, w + 1 AS a, w * 2 AS b FROM (SELECT k, seq, same(seq) AS w FROM calm)",
+    ],
+)
+def test_what_python_computes_or_filters_comes_after_the_check(
+    spark: SparkSession, tmp_path: Path, rows: str
+) -> None:
+    spark.udf.register("same", lambda seq: seq, "bigint")
+    four = spark.range(0, 1000, 1, 4).selectExpr("1L AS k", "id % 250 AS seq")
+    four.write.parquet(str(tmp_path / "calm"))
+    spark.read.parquet(str(tmp_path / "calm")).createOrReplaceTempView("calm")
+    query = f"SELECT l.* FROM ({rows}) l JOIN r ON {NEAR}"
+    with settings(spark, {"spark.sql.files.minPartitionNum": 1}):
+        df = spark.sql(query.replace("SELECT", "SELECT /*+ ORDERED(l, seq) */", 1))
+        assert answer(df) == rows_of_spark(spark, query)
+
+
+def test_an_order_of_a_renamed_column_that_goes_below_python_decides_still(
+    spark: SparkSession,
+) -> None:
+    spark.udf.register("same", lambda seq: seq, "int")
+    query = (
+        "SELECT /*+ ORDERED(l, 's DESC', 100) */ l.s, l.w, r.seq FROM "
+        "(SELECT k, seq AS s, same(seq) AS w FROM l) l JOIN r "
+        "ON l.k = r.k AND l.s BETWEEN r.seq - 5 AND r.seq + 5"
+    )
+    with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": -1}):
+        assert "DESC" in str(plait.explain(spark.sql(query)))
 
 
 def test_a_column_that_python_computes_above_the_files_of_a_hint_lets_each_begin_anew(

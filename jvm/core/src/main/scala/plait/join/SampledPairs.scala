@@ -3,6 +3,8 @@ package plait.join
 
 import java.util.Arrays
 
+import plait.BySide
+
 /** How many pairs of rows of two sides have equal hashes, in how many of them the left row reaches the rank of the right
   * one, and how many rows one hash has, guessed from some rows of each:
   *
@@ -16,7 +18,7 @@ import java.util.Arrays
   * tried    =  sum over left rows with N rows of their hash, m of them reached, of (N + 1) / (m + 1): where the first
   *             of m stands on average if chance has mixed the N
   *
-  * largest  =  max over hashes h of left(h) and right(h)
+  * largest  =  max over hashes h of left(h), and of right(h)
   *          ~  that of a sample times rows, through rows sampled
   * }}}
   *
@@ -33,14 +35,14 @@ import java.util.Arrays
   * @param matched
   *   left rows that reach any
   * @param largest
-  *   rows of one side with one hash, at most
+  *   rows of each side with one hash, at most
   */
 final case class SampledPairs(
     equal: Double,
     reached: Double,
     tried: Double,
     matched: Double,
-    largest: Double
+    largest: BySide[Double]
 )
 
 object SampledPairs {
@@ -65,27 +67,33 @@ object SampledPairs {
     */
   def guess(left: Sample, right: Sample): SampledPairs =
     if (left.hashes.isEmpty || right.hashes.isEmpty)
-      SampledPairs(0, 0, 0, 0, math.max(largest(left), largest(right)))
+      SampledPairs(0, 0, 0, 0, BySide(largest(left), largest(right)))
     else {
       val sorted = new Sorted(right)
-      var equal, reached, matched = 0L
-      var tried = 0.0
-      for (row <- left.hashes.indices) {
+      val found = left.hashes.indices.map { row =>
         val hash = left.hashes(row).toLong
         val (begin, end) = (sorted.begin(hash), sorted.end(hash))
-        val within = sorted.between(left.low(row), left.high(row), begin, end)
-        equal += end - begin
-        reached += within
-        if (end > begin) tried += ((end - begin) * right.each + 1) / (within * right.each + 1)
-        if (within > 0) matched += 1
+        (end - begin, sorted.between(left.low(row), left.high(row), begin, end))
       }
+      val equal = found.iterator.map(_._1.toLong).sum
+      val reached = found.iterator.map(_._2.toLong).sum
+      // Of a row with few partners seen, what it reaches of the others is rather what all rows reach of theirs.
+      val unseen = 1 - 1 / right.each
+      val share = reached.toDouble / math.max(1L, equal)
+      def partners(seen: Int, within: Int) =
+        seen * right.each * (within + unseen * share) / (seen + unseen)
+      val partnered = found.filter(_._1 > 0)
       val each = left.each * right.each
       SampledPairs(
         equal * each,
         reached * each,
-        tried * left.each,
-        matched * left.each,
-        math.max(largest(left), largest(right))
+        partnered.map { case (seen, within) =>
+          (seen * right.each + 1) / (partners(seen, within) + 1)
+        }.sum * left.each,
+        partnered.map { case (seen, within) =>
+          math.min(1, partners(seen, within))
+        }.sum * left.each,
+        BySide(largest(left), largest(right))
       )
     }
 

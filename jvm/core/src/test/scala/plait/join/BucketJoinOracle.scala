@@ -294,10 +294,13 @@ class BucketJoinOracle extends FunSuite {
   test(
     "pairs of all rows are counted: {1, 1, 2} and {1, 2, 2, 3} have 2 + 2, and 2 is twice in one"
   ) {
-    assertEquals(guess(Array(2, 1, 1), Array(3, 2, 1, 2)), SampledPairs(4, 4, 3, 3, 2))
-    assertEquals(guess(Array.empty, Array(1)), SampledPairs(0, 0, 0, 0, 1))
+    assertEquals(guess(Array(2, 1, 1), Array(3, 2, 1, 2)), SampledPairs(4, 4, 3, 3, BySide(2, 2)))
+    assertEquals(guess(Array.empty, Array(1)), SampledPairs(0, 0, 0, 0, BySide(0, 1)))
     // Of 20 rows two each: all have one key, and the first that a left row is compared with is its partner.
-    assertEquals(guess(Array(1, 1), Array(1, 1), 20), SampledPairs(400, 400, 20, 20, 20))
+    assertEquals(
+      guess(Array(1, 1), Array(1, 1), 20),
+      SampledPairs(400, 400, 20, 20, BySide(20, 20))
+    )
   }
 
   test("pairs are guessed within two fifths of a million rows: near-unique keys, and a thousand") {
@@ -311,7 +314,10 @@ class BucketJoinOracle extends FunSuite {
       def some(of: Array[Int]) = of.indices.by(122).map(of).toArray
       val guessed = guess(some(left), some(right), left.length.toLong)
       val found = guessed.equal
-      assert(guessed.largest >= counts.values.max && guessed.largest < 10000, s"$guessed")
+      assert(
+        guessed.largest.right >= counts.values.max && guessed.largest.right < 10000,
+        s"$guessed"
+      )
       assert(math.abs(found / pairs - 1) < (if (keys > 1000) 0.4 else 0.1), s"$found of $pairs")
     }
   }
@@ -332,8 +338,7 @@ class BucketJoinOracle extends FunSuite {
         val within = reached.count(_._1 == i)
         (pairs.size + 1.0) / (within + 1.0)
       }
-      val largest =
-        Seq(left, right).flatMap(of => of.map(h => of.count(_ == h))).maxOption.getOrElse(0)
+      def largest(of: Array[Int]) = of.map(h => of.count(_ == h)).maxOption.getOrElse(0).toDouble
       assertEquals(
         SampledPairs.guess(
           SampledPairs.Sample(left, low.map(_.toLong), high.map(_.toLong), l.toLong),
@@ -344,9 +349,28 @@ class BucketJoinOracle extends FunSuite {
           reached.size.toDouble,
           tried.sum,
           reached.map(_._1).distinct.size.toDouble,
-          largest.toDouble
+          BySide(largest(left), largest(right))
         )
       )
+    }
+  }
+
+  test("tried is guessed within a factor of three where of 200 rows of a key one or none is seen") {
+    val random = new Random(Cases.seed)
+    val (keys, each) = (10000, 244)
+    def sample() = Array.fill(keys * 200 / each)(random.nextInt(keys))
+    for (share <- Seq(1.0, 0.5, 0.1)) {
+      val (left, right) = (sample(), sample())
+      val places = Array.fill(right.length)(random.nextInt(1000).toLong)
+      val from = Array.fill(left.length)(random.nextInt(1000 - (share * 1000).toInt + 1).toLong)
+      val guessed = SampledPairs.guess(
+        SampledPairs.Sample(left, from, from.map(_ + (share * 1000).toLong - 1), keys * 200L),
+        SampledPairs.Sample(right, places, places, keys * 200L)
+      )
+      // Of left rows with a partner that was seen; those are the ones that count.
+      val seen = left.count(right.toSet) * each.toDouble
+      val tried = seen * 201 / (200 * share + 1)
+      assert(guessed.tried < 3 * tried && guessed.tried > tried / 3, s"$share: $guessed of $tried")
     }
   }
 

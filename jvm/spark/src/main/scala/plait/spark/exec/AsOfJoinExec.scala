@@ -96,8 +96,11 @@ case class AsOfJoinExec(
       case AsOfSpread.InRanges(ranges) => inRanges(task, inputs.map(ofRanges(_, ranges)))
       case _ =>
         val rows = asRows
+        val asksForFiles = RowsByFile.asksForFiles(left) || RowsByFile.asksForFiles(right)
         inputs.left.zipPartitions(inputs.right) { (leftRows, rightRows) =>
-          rows(task.join(BySide(leftRows, rightRows), (_, own) => new HomedRows(own, null, null)))
+          val both = BySide(leftRows, rightRows)
+          val own = if (asksForFiles) RowsByFile.ofEach(both) else both
+          rows(task.join(own, (_, rows) => new HomedRows(rows, null, null)))
         }
     }
   }

@@ -40,9 +40,10 @@ final case class OrderedByExec(
     val claim = new OrderClaim(order, frontier, relation, child.output, conf.sessionLocalTimeZone)
     val outOfOrder = metrics(OrderedByExec.OutOfOrder)
     val violation = onViolation
+    val isByFile = RowsByFile.isOfOneInput(child)
     child.execute().mapPartitions { all =>
       val check = claim.check()
-      val rows = new RowsByFile(all, () => check.beginAnew())
+      val rows = if (isByFile) new RowsByFile(all, () => check.beginAnew()) else all
       violation match {
         case OrderViolation.Fail =>
           rows.map(row => if (check.isKept(row)) row else throw check.violated(row))

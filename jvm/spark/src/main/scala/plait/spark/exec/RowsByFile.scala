@@ -2,7 +2,17 @@
 package plait.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  InputFileBlockLength,
+  InputFileBlockStart,
+  InputFileName
+}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.plait.InputFile
+
+import plait.BySide
 
 /** The rows of one input of a task, told apart by the files that they are read from.
   *
@@ -22,26 +32,46 @@ import org.apache.spark.sql.plait.InputFile
   */
 final private[exec] class RowsByFile(rows: Iterator[InternalRow], onNext: () => Unit)
     extends Iterator[InternalRow] {
-  private var file: InputFile = _
+  private val file = new InputFile
 
   override def hasNext: Boolean = {
-    resume()
+    file.resume()
     val isThere = rows.hasNext
     look()
     isThere
   }
 
   override def next(): InternalRow = {
-    resume()
+    file.resume()
     val row = rows.next()
     look()
     row
   }
 
-  private def resume(): Unit = if (file != null) file.resume()
+  private def look(): Unit = if (!file.isRead) {
+    if (file.isKnown) onNext()
+    file.become()
+  }
+}
 
-  private def look(): Unit = if (file == null || !InputFile.is(file)) {
-    if (file != null) onNext()
-    file = InputFile.now
+private[exec] object RowsByFile {
+
+  /** Both sides of a join that reads them in turn. */
+  def ofEach(rows: BySide[Iterator[InternalRow]]): BySide[Iterator[InternalRow]] =
+    rows.map(new RowsByFile(_, () => ()))
+
+  /** Does it compute with the name of a file that it reads in the stage at hand? */
+  def asksForFiles(plan: SparkPlan): Boolean = inStage(plan).exists(_.expressions.exists(_.exists {
+    case _: InputFileName | _: InputFileBlockStart | _: InputFileBlockLength => true
+    case _ => false
+  }))
+
+  /** Are its rows those of one input? Of two that are joined no one file is at hand. */
+  def isOfOneInput(plan: SparkPlan): Boolean = inStage(plan).count(_.children.isEmpty) <= 1
+
+  /** What runs in one task with it. */
+  private def inStage(plan: SparkPlan): Seq[SparkPlan] = plan match {
+    case _: Exchange | _: QueryStageExec => Nil
+    case other => other +: other.children.flatMap(inStage)
   }
 }

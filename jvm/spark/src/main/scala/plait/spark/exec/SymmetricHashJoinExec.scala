@@ -127,8 +127,10 @@ case class SymmetricHashJoinExec(
       trace
     )
     val rows = asRows
+    val asksForFiles = RowsByFile.asksForFiles(left) || RowsByFile.asksForFiles(right)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      rows(task.join(BySide(leftRows, rightRows)))
+      val inputs = BySide(leftRows, rightRows)
+      rows(task.join(if (asksForFiles) RowsByFile.ofEach(inputs) else inputs))
     }
   }
 

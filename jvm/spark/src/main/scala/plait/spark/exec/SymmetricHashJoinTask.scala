@@ -164,7 +164,9 @@ final class SymmetricHashJoinTask(
     val sources = toDeal(rows)
     val count = rows.left.count.toLong + rows.right.count
     val pairs = RowsToDeal.pairs(sources, reaching(Side.Left))
-    val bytes = count * RowsToDeal.BytesPerRow + pairs.largest.toLong * RadixJoin.BytesPerRow
+    val bytes = count * RowsToDeal.BytesPerRow + pairs
+      .largest(builtOf(rows.map(_.count)))
+      .toLong * RadixJoin.BytesPerRow
     Option.when(
       (radix == RadixJoinChoice.Always || isWorthIt(pairs, count)) && hasRoom(sorts, bytes, run)
     )(

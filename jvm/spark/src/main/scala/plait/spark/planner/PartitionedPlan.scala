@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.internal.SQLConf
@@ -230,6 +230,18 @@ object PartitionedPlan {
   private def declaredIn(plan: LogicalPlan): Seq[SortOrder] = plan match {
     case OrderedBy(order, _, _, child, _) => order +: declaredIn(child)
     case LogicalQueryStage(logical, _) => declaredIn(logical)
+    case Project(columns, child) => declaredIn(child).map(named(_, columns))
     case other => other.children.flatMap(declaredIn)
+  }
+
+  /** An order by what a column is computed from, as that column is called above. */
+  private def named(order: SortOrder, columns: Seq[NamedExpression]): SortOrder = {
+    val names = columns.collect { case alias: Alias => alias }
+    val kept = AttributeSet(columns.collect { case a: Attribute => a })
+    def nameOf(e: Expression) = names.find(_.child.semanticEquals(e)).map(_.toAttribute)
+    val child = order.child.transformDown {
+      case e if !e.references.subsetOf(kept) => nameOf(e).getOrElse(e)
+    }
+    order.copy(child = child)
   }
 }

@@ -17,7 +17,7 @@ import plait.spark.plan.{Claim, OrderedBy, StreamClaim}
   * Filter(k = 3, OrderedBy(seq, scan))      OrderedBy(seq, Filter(k = 3, scan))
   * }}}
   *
-  * For the same reason what is said of a relation goes below columns that Python computes.
+  * For the same reason what is said of a relation goes below columns and filters that Python computes.
   */
 object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
@@ -28,13 +28,19 @@ object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
         val below = claim.withNewChildren(Seq(Filter(all(pushed), claim.child)))
         if (kept.isEmpty) below else Filter(all(kept), below)
       }
-    case ordered @ OrderedBy(_, _, _, project: Project, _)
-        if !ordered.isStreaming && project.projectList.exists(readsAhead) =>
-      below(ordered, project).getOrElse(ordered)
+    case ordered: OrderedBy if !ordered.isStreaming && ordered.child.exists(isPython) =>
+      below(ordered).getOrElse(ordered)
   }
 
   /** The claim is checked before a process of Python's is given the rows, if that has no part in it. */
-  private def below(ordered: OrderedBy, project: Project): Option[LogicalPlan] = {
+  private def below(ordered: OrderedBy): Option[LogicalPlan] = ordered.child match {
+    case project: Project => belowColumns(ordered, project)
+    case filter: Filter if isPython(filter) && filter.deterministic =>
+      Some(filter.copy(child = ordered.copy(child = filter.child)))
+    case _ => None
+  }
+
+  private def belowColumns(ordered: OrderedBy, project: Project): Option[LogicalPlan] = {
     val values = getAliasMap(project)
     val claim = ordered.copy(
       order = ordered.order.copy(child = replaceAlias(ordered.order.child, values)),
@@ -45,6 +51,8 @@ object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
       project.copy(child = claim)
     )
   }
+
+  private def isPython(plan: LogicalPlan) = plan.expressions.exists(readsAhead)
 
   private def readsAhead(e: Expression) = e.exists(_.isInstanceOf[PythonFuncExpression])
 

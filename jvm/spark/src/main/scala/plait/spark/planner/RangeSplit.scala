@@ -64,7 +64,8 @@ import plait.{BySide, Side}
   *
   * Conventions:
   *   1. A preserved side is the home side, with one range a row; a row whose order is NULL lies in
-  *      range 0. FULL is not split, nor is what would compare the ends of a home row with different types.
+  *      range 0. FULL is not split, nor is what would compare the ends of a home row with types whose
+  *      ranks do not agree.
   *   2. A seeking row of which an end of the interval is NULL matches nothing, and goes to one range or nowhere.
   *
   * It is a rule of the optimizer and not a strategy, so that adaptive execution knows the split sides
