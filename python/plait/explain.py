@@ -88,8 +88,8 @@ def explain(df: DataFrame, *, graph: bool = False) -> Explanation:
     spark = _session(df, "explain")
     if _jvm.is_connect(spark):
         raise PlaitError(
-            "This is a Spark Connect session, which has no JVM to ask: df.explain(), or EXPLAIN "
-            "before the statement, shows how each join prunes, or why it is left to Spark."
+            "This is a Spark Connect session, which has no JVM to ask: df.explain() shows how "
+            "each join of Plait's prunes; EXPLAIN before the statement also why one is Spark's."
         )
     report = _jvm.report(spark)
     query = _jvm.query_execution(df)

@@ -116,7 +116,7 @@ def test_the_sessions_of_the_readme_print_what_they_show() -> None:
     assert len(blocks) == 2
     for block in blocks:
         here = block.replace('plait.session(master="local[2]")', "plait.session().newSession()")
-        test = doctest.DocTestParser().get_doctest(here, {"plait": plait}, "README", None, 0)
+        test = doctest.DocTestParser().get_doctest(here, {}, "README", None, 0)
         said: list[str] = []
         failed = doctest.DocTestRunner(Unnumbered()).run(test, out=said.append).failed
         assert not failed, "".join(said)
