@@ -124,5 +124,6 @@ def test_counters_are_those_of_the_run(spark: SparkSession) -> None:
 
 def test_a_spark_connect_session_has_no_report_yet() -> None:
     df = SimpleNamespace(sparkSession=object(), schema=None)
-    with pytest.raises(plait.PlaitError, match=r"Spark Connect .*: df\.explain\(\), or EXPLAIN"):
+    told = r"Spark Connect .*: df\.explain\(\) shows .*; EXPLAIN before the statement also why"
+    with pytest.raises(plait.PlaitError, match=told):
         plait.explain(df)  # type: ignore[arg-type]
