@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from tests.python.cases import SOAKING
-from tests.python.queries import settings
+from tests.python.queries import NODES, settings
 
 import plait
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("PLAIT_CONFORMANCE", ROOT.parent / "shared" / "conformance"))
 FILES = sorted(FOLDER.glob("cases/*.json"))
-NODES = ("SymmetricHashJoin", "CollectedJoin", "AsOfJoin")
 
 # Small tables: a plan of a few tasks, without code to be compiled, is the fastest.
 QUICK = {

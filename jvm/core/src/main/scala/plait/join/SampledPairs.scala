@@ -70,29 +70,34 @@ object SampledPairs {
       SampledPairs(0, 0, 0, 0, BySide(largest(left), largest(right)))
     else {
       val sorted = new Sorted(right)
-      val found = left.hashes.indices.map { row =>
+      // By left row: the right ones with its hash, and those of them within its reach.
+      val seen, within = new Array[Int](left.hashes.length)
+      for (row <- seen.indices) {
         val hash = left.hashes(row).toLong
         val (begin, end) = (sorted.begin(hash), sorted.end(hash))
-        (end - begin, sorted.between(left.low(row), left.high(row), begin, end))
+        seen(row) = end - begin
+        within(row) = sorted.between(left.low(row), left.high(row), begin, end)
       }
-      val equal = found.iterator.map(_._1.toLong).sum
-      val reached = found.iterator.map(_._2.toLong).sum
+      val equal = seen.iterator.map(_.toLong).sum
+      val reached = within.iterator.map(_.toLong).sum
       // Of a row with few partners seen, what it reaches of the others is rather what all rows reach of theirs.
       val unseen = 1 - 1 / right.each
       val share = reached.toDouble / math.max(1L, equal)
-      def partners(seen: Int, within: Int) =
-        seen * right.each * (within + unseen * share) / (seen + unseen)
-      val partnered = found.filter(_._1 > 0)
+      def reachedOf(all: Double, within: Int, seen: Int) =
+        all * (within + unseen * share) / (seen + unseen)
+      var tried, matched = 0.0
+      for (row <- seen.indices if seen(row) > 0) {
+        val all = seen(row) * right.each
+        val partners = reachedOf(all, within(row), seen(row))
+        tried += (all + 1) / (partners + 1)
+        matched += math.min(1, partners)
+      }
       val each = left.each * right.each
       SampledPairs(
         equal * each,
         reached * each,
-        partnered.map { case (seen, within) =>
-          (seen * right.each + 1) / (partners(seen, within) + 1)
-        }.sum * left.each,
-        partnered.map { case (seen, within) =>
-          math.min(1, partners(seen, within))
-        }.sum * left.each,
+        tried * left.each,
+        matched * left.each,
         BySide(largest(left), largest(right))
       )
     }

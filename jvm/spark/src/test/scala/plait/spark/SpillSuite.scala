@@ -10,7 +10,7 @@ import scala.concurrent.duration.Duration
 
 import munit.FunSuite
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
 import plait.spark.exec.{AsOfJoinExec, SymmetricHashJoinExec}
 import plait.spark.side.JoinMetrics
@@ -54,6 +54,11 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
     val join = collect(df.queryExecution.executedPlan) { case join: SymmetricHashJoinExec => join }
     (rows, join.headOption.map(_.metrics(JoinMetrics.SpillSize).value))
   }
+
+  private def rowsInBuckets(df: DataFrame): Seq[Long] =
+    collect(df.queryExecution.executedPlan) { case join: SymmetricHashJoinExec =>
+      join.metrics(JoinMetrics.RowsInBuckets).value
+    }
 
   // A row of every third key has no partner.
   private val expected = mutable.Map.empty[String, Seq[Row]]
@@ -159,10 +164,7 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
         inLittleMemory(settings.filterNot(_._1.endsWith("size")) ++ all: _*) { session =>
           val df = session.sql(small)
           assertEquals(df.collect().toSeq, ofSpark(session, small))
-          val byBucket = collect(df.queryExecution.executedPlan) {
-            case join: SymmetricHashJoinExec =>
-              join.metrics(JoinMetrics.RowsInBuckets).value
-          }
+          val byBucket = rowsInBuckets(df)
           assertEquals(byBucket.exists(_ > 0), isByBucket, s"$memory bytes: $byBucket")
         }
       }
@@ -180,9 +182,7 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       inLittleMemory(onHeap :+ memory :+ (PlaitConf.RadixJoin -> "always"): _*) { session =>
         val df = session.sql(sql)
         assertEquals(df.collect().toSeq, Seq(Row(pairs, 19999L, 19999L)))
-        val byBucket = collect(df.queryExecution.executedPlan) { case join: SymmetricHashJoinExec =>
-          join.metrics(JoinMetrics.RowsInBuckets).value
-        }
+        val byBucket = rowsInBuckets(df)
         assertEquals(byBucket.map(_ > 0), Seq(isByBucket), s"$key: $byBucket")
       }
     }

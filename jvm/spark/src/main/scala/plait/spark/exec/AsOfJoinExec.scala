@@ -96,11 +96,10 @@ case class AsOfJoinExec(
       case AsOfSpread.InRanges(ranges) => inRanges(task, inputs.map(ofRanges(_, ranges)))
       case _ =>
         val rows = asRows
-        val asksForFiles = RowsByFile.asksForFiles(left) || RowsByFile.asksForFiles(right)
+        val inTurn = RowsByFile.inTurn(children)
         inputs.left.zipPartitions(inputs.right) { (leftRows, rightRows) =>
-          val both = BySide(leftRows, rightRows)
-          val own = if (asksForFiles) RowsByFile.ofEach(both) else both
-          rows(task.join(own, (_, rows) => new HomedRows(rows, null, null)))
+          val both = inTurn(BySide(leftRows, rightRows))
+          rows(task.join(both, (_, own) => new HomedRows(own, null, null)))
         }
     }
   }

@@ -56,15 +56,18 @@ final private[exec] class RowsByFile(rows: Iterator[InternalRow], onNext: () => 
 
 private[exec] object RowsByFile {
 
-  /** Both sides of a join that reads them in turn. */
-  def ofEach(rows: BySide[Iterator[InternalRow]]): BySide[Iterator[InternalRow]] =
-    rows.map(new RowsByFile(_, () => ()))
+  /** What a join that reads these inputs in turn takes for their rows: if one asks for its files, each has its own. */
+  def inTurn(
+      inputs: Seq[SparkPlan]
+  ): BySide[Iterator[InternalRow]] => BySide[Iterator[InternalRow]] =
+    if (inputs.exists(asksForFiles)) _.map(new RowsByFile(_, () => ())) else identity
 
   /** Does it compute with the name of a file that it reads in the stage at hand? */
-  def asksForFiles(plan: SparkPlan): Boolean = inStage(plan).exists(_.expressions.exists(_.exists {
-    case _: InputFileName | _: InputFileBlockStart | _: InputFileBlockLength => true
-    case _ => false
-  }))
+  private def asksForFiles(plan: SparkPlan): Boolean =
+    inStage(plan).exists(_.expressions.exists(_.exists {
+      case _: InputFileName | _: InputFileBlockStart | _: InputFileBlockLength => true
+      case _ => false
+    }))
 
   /** Are its rows those of one input? Of two that are joined no one file is at hand. */
   def isOfOneInput(plan: SparkPlan): Boolean = inStage(plan).count(_.children.isEmpty) <= 1

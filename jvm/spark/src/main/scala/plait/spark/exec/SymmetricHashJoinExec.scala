@@ -127,10 +127,9 @@ case class SymmetricHashJoinExec(
       trace
     )
     val rows = asRows
-    val asksForFiles = RowsByFile.asksForFiles(left) || RowsByFile.asksForFiles(right)
+    val inTurn = RowsByFile.inTurn(children)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      val inputs = BySide(leftRows, rightRows)
-      rows(task.join(if (asksForFiles) RowsByFile.ofEach(inputs) else inputs))
+      rows(task.join(inTurn(BySide(leftRows, rightRows))))
     }
   }
 

@@ -64,10 +64,8 @@ object PushThroughClaim extends Rule[LogicalPlan] with PredicateHelper {
 
   private def keepsSequence(conjunct: Expression): Boolean =
     conjunct.deterministic && !SubqueryExpression.hasInOrCorrelatedExistsSubquery(conjunct) &&
-      !SubqueryExpression.hasCorrelatedSubquery(conjunct) && !conjunct.exists {
-        case _: Exists => true
-        case _ => false
-      } && !readsAhead(conjunct)
+      !SubqueryExpression.hasCorrelatedSubquery(conjunct) &&
+      !conjunct.exists(_.isInstanceOf[Exists]) && !readsAhead(conjunct)
 
   private def all(conjuncts: Seq[Expression]): Expression = conjuncts.reduce(And(_, _))
 }
