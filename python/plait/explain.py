@@ -45,6 +45,7 @@ METRICS = {
     "collectedRows": "rows of the collected side, which every executor holds",
     "probes": "rows of the other side that looked some of them up",
     "candidates": "rows that they looked at",
+    "rowsPerKey": "rows of the collected side that share a key; with few of them there is no index",
 }
 
 
@@ -60,7 +61,8 @@ class JoinCounters:
     ``spillSize`` where the join sorted its inputs itself, and ``rowsInBuckets`` where it did not as
     few rows share a key; ``leftOutOfOrder``, ``rightOutOfOrder``
     where an order is declared of the side. A join with a collected side has
-    ``collectedRows``, ``probes``, ``candidates`` and ``numOutputRows`` instead. ``trace`` is empty
+    ``collectedRows``, ``probes``, ``candidates`` and ``numOutputRows`` instead, and ``rowsPerKey``
+    where it was to see whether an index pays. ``trace`` is empty
     unless ``spark.plait.trace.buffered`` was ``true`` when the query ran.
     """
 

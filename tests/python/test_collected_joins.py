@@ -172,6 +172,83 @@ def test_without_adaptive_execution_the_small_side_is_collected_at_once(
         assert answer(df) == rows_of_spark(spark, KEYED)
 
 
+OF_FEW = {
+    "unique": "points.id = ranges.id AND ",
+    "of a few rows": "points.id % 400 = ranges.id % 400 AND ",
+    "of two columns": "points.id % 400 = ranges.id % 400 AND points.k = ranges.k AND ",
+    "that may be NULL": "points.x <=> ranges.lo AND ",
+    "of an empty side": "points.id % 400 = ranges.id % 400 AND ranges.hi + ranges.lo < -5 AND ",
+}
+
+
+@pytest.mark.parametrize("codegen", [True, False])
+@pytest.mark.parametrize(
+    "join", ["JOIN", "LEFT JOIN", "RIGHT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
+)
+@pytest.mark.parametrize("keys", OF_FEW.values(), ids=OF_FEW)
+def test_without_adaptive_execution_keys_of_few_rows_are_looked_up_without_an_index(
+    spark: SparkSession, keys: str, join: str, codegen: bool
+) -> None:
+    query = joined(join, keys)
+    off = {"spark.sql.adaptive.enabled": False, "spark.sql.codegen.wholeStage": codegen}
+    with settings(spark, BROADCASTING | off):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert nodes(df) == ["CollectedJoin"]
+        (counted,) = plait.counters(df)
+        assert rows == rows_of_spark(spark, query)
+        assert counted.metrics["numOutputRows"] == rows.total()
+        assert counted.metrics["probes"] == counted.metrics["collectedRows"] == 0
+        assert counted.metrics["rowsPerKey"] < 16
+    with settings(spark, BROADCASTING | off | {"spark.plait.join.index": "always"}):
+        df = spark.sql(query)
+        assert answer(df) == rows
+        (counted,) = plait.counters(df)
+        assert counted.metrics["probes"] > 0
+        assert "rowsPerKey" not in counted.metrics
+
+
+def test_without_adaptive_execution_the_plan_says_what_is_to_be_counted(
+    spark: SparkSession,
+) -> None:
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(KEYED)
+        assert "looked up by key alone if fewer than 16 rows share one" in str(plait.explain(df))
+        df.collect()
+        (counted,) = plait.counters(df)
+        assert counted.metrics["rowsPerKey"] >= 16
+        assert counted.metrics["probes"] > 0
+
+
+def test_intervals_are_not_solved_where_the_few_rows_of_a_key_are_compared(
+    spark: SparkSession,
+) -> None:
+    either = "abs(points.x - ranges.lo) <= 5 OR points.x * 2 = ranges.lo"
+    ranges = "JOIN (SELECT id, id AS lo FROM range(5000)) ranges ON"
+    query = SELECT.format("JOIN", f"points.id % 900 = ranges.id % 900 AND ({either})")
+    query = query.replace("JOIN ranges ON", ranges)
+    query = query.replace("SELECT points", "SELECT /*+ BROADCAST(ranges) */ points")
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(query)
+        rows = answer(df)
+        assert nodes(df) == ["CollectedJoin"]
+        (counted,) = plait.counters(df)
+        assert counted.metrics["rowsPerKey"] == 6
+        assert counted.metrics["probes"] == 0
+    assert rows == rows_of_spark(spark, query)
+
+
+@pytest.mark.parametrize("index", ["auto", "always"])
+def test_with_adaptive_execution_an_index_is_made_of_few_rows_a_key_where_it_is_asked_for(
+    spark: SparkSession, index: str
+) -> None:
+    query = KEYED.replace("points.k = ranges.k", "points.id = ranges.id")
+    with settings(spark, BROADCASTING | {"spark.plait.join.index": index}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert (nodes(df) == ["CollectedJoin"]) == (index == "always")
+
+
 @pytest.mark.parametrize("strategy", ["always", "never"])
 def test_always_deals_both_sides_by_key_and_never_leaves_all_to_spark(
     spark: SparkSession, strategy: str

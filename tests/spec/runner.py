@@ -65,10 +65,13 @@ INTERPRETED = {
 # Both ways in which a task joins what it would sort first.
 BY_BUCKET = {"spark.plait.join.radix": "always"}
 
+# However few rows of the small side share a key.
+INDEXED = {"spark.plait.join.index": "always"}
+
 STRATEGIES: Mapping[str, Mapping[str, str]] = {
     "plait, 1 partition": ONE | INTERPRETED,
     "plait, 5 partitions": FIVE | BY_BUCKET,
-    "plait, broadcast": FIVE | BROADCASTING | INTERPRETED,
+    "plait, broadcast": FIVE | BROADCASTING | INDEXED | INTERPRETED,
     "spark as it is, which broadcasts": WITHOUT_PLAIT | ONE | BROADCASTING | INTERPRETED,
     "spark's merge join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,
     "spark's hash join": WITHOUT_PLAIT | SORTING | FIVE | INTERPRETED,

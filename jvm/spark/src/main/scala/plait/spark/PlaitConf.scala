@@ -10,6 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
   * spark.plait.join.strategy       auto     which joins Plait runs: auto, always, never
   * spark.plait.join.radix          auto     whether rows of few to a key are joined by bucket instead of sorted: auto,
   *                                          always, never
+  * spark.plait.join.index          auto     whether a collected side of a join by key is indexed: auto, always
   * spark.plait.join.whole-stage    true     whether pairs go to the generated code of what stands above, not as rows
   * spark.plait.join.log-probes     false    a line a join at its end (see ProbeLog)
   * spark.plait.join.footers        32       of so many files of a table the footers are read, to see how far its
@@ -33,6 +34,8 @@ final case class PlaitConf(conf: SQLConf) {
 
   def radixJoin: RadixJoinChoice =
     choice(PlaitConf.RadixJoin, RadixJoinChoice.All, RadixJoinChoice.Auto)(_.name)
+
+  def index: IndexChoice = choice(PlaitConf.Index, IndexChoice.All, IndexChoice.Auto)(_.name)
 
   /** The setting that leaves every join to Spark but for those with a hint, if one does. */
   def turnedOff: Option[String] =
@@ -133,6 +136,20 @@ object RadixJoinChoice {
   val All: Seq[RadixJoinChoice] = Seq(Auto, Always, Never)
 }
 
+/** Whether a collected side of a join by key is indexed. */
+sealed abstract class IndexChoice(val name: String)
+
+object IndexChoice {
+
+  /** Where many rows share a key; else rows are looked up by key alone, as in Spark's own join. */
+  case object Auto extends IndexChoice("auto")
+
+  /** However few share one. */
+  case object Always extends IndexChoice("always")
+
+  val All: Seq[IndexChoice] = Seq(Auto, Always)
+}
+
 /** What becomes of a row that comes against the order declared of its relation. */
 sealed abstract class OrderViolation(val name: String)
 
@@ -222,6 +239,7 @@ object PlaitConf {
   val Enabled = "spark.plait.enabled"
   val JoinStrategy = "spark.plait.join.strategy"
   val RadixJoin = "spark.plait.join.radix"
+  val Index = "spark.plait.join.index"
   val Footers = "spark.plait.join.footers"
   val OnViolation = "spark.plait.order.violation"
   val Frontier = "spark.plait.stream.frontier"
@@ -239,6 +257,7 @@ object PlaitConf {
     Enabled,
     JoinStrategy,
     RadixJoin,
+    Index,
     Footers,
     OnViolation,
     Frontier,

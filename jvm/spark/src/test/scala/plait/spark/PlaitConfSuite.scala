@@ -14,6 +14,7 @@ class PlaitConfSuite extends FunSuite {
     PlaitConf.Enabled -> (_.enabled),
     PlaitConf.JoinStrategy -> (_.joinStrategy),
     PlaitConf.RadixJoin -> (_.radixJoin),
+    PlaitConf.Index -> (_.index),
     PlaitConf.Footers -> (_.mostFooters),
     PlaitConf.OnViolation -> (_.orderViolation),
     PlaitConf.Frontier -> (_.eventTimeFrontier),

@@ -14,13 +14,14 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.plait.{BroadcastRelation, ProbingHashJoin}
 import org.apache.spark.sql.execution.joins.{
   BroadcastNestedLoopJoinExec,
+  HashJoin,
   HashedRelationBroadcastMode
 }
-import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
 
 import plait.spark.PlaitConf
 import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm, SidePruning}
@@ -35,7 +36,9 @@ import plait.{BySide, Side}
   *   p row x = 5   looks up [5, 5]   finds r [1, 9], not r [6, 7]   then the condition is evaluated
   * }}}
   *
-  * The join around the index is Spark's own hash join: its types, its generated code.
+  * The join around the index is Spark's own hash join: its types, its generated code. Where the small side was
+  * broadcast by key and few of its rows are seen to share one, rows are looked up by key alone, as Spark does,
+  * and there is no index.
   *
   * What it does not promise: that the collected side fits in memory, which is for the planner to see
   * to, as with every broadcast.
@@ -47,6 +50,8 @@ import plait.{BySide, Side}
   *   may be empty: then all rows share one key
   * @param intervalOfLeft
   *   two longs (see [[plait.spark.translate.IntervalExpressions]])
+  * @param indexFrom
+  *   the index pays if a row shares its key with so many rows, on average; 0 where that need not be counted
   */
 final class CollectedJoinExec(
     keysOfLeft: Seq[Expression],
@@ -56,6 +61,7 @@ final class CollectedJoinExec(
     predicate: Option[Expression],
     intervalOfLeft: Seq[Expression],
     intervalOfRight: Seq[Expression],
+    indexFrom: Long,
     leftChild: SparkPlan,
     rightChild: SparkPlan,
     override val pruning: BySide[SidePruning]
@@ -77,6 +83,7 @@ final class CollectedJoinExec(
     predicate,
     intervalOfLeft,
     intervalOfRight,
+    indexFrom,
     leftChild,
     rightChild
   )
@@ -97,10 +104,12 @@ final class CollectedJoinExec(
   private def keys(side: Side) = KeyForm.of(if (side eq Side.Left) leftKeys else rightKeys)
   private def interval(side: Side) = if (side eq Side.Left) intervalOfLeft else intervalOfRight
 
-  /** What a streamed row looks up: its interval, then its key. */
+  /** What a streamed row looks up: its interval, then its key; or its key. */
   @transient override protected lazy val streamedBoundKeys: Seq[Expression] =
     BindReferences.bindReferences(
-      IntervalRelation.keyExpressions(keys(collected.other), interval(collected.other)),
+      if (isIndexed)
+        IntervalRelation.keyExpressions(keys(collected.other), interval(collected.other))
+      else HashJoin.rewriteKeyExpr(streamedKeys),
       new AttributeSeq(input(collected.other).output)
     )
 
@@ -114,18 +123,32 @@ final class CollectedJoinExec(
     )
   }
 
-  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.ofCollected(sparkContext)
+  override lazy val metrics: Map[String, SQLMetric] =
+    JoinMetrics.ofCollected(sparkContext) ++
+      (if (indexFrom > 0) JoinMetrics.ofCounted(sparkContext) else Nil)
+
+  @transient private lazy val source: Broadcast[Any] = buildPlan.executeBroadcast[Any]()
+
+  /** Known once the small side is broadcast; the tasks are told. */
+  private lazy val isIndexed: Boolean = indexFrom == 0 || {
+    val shared = BroadcastRelation.rowsPerKey(source.value, None, indexFrom.toDouble)
+    val told = longMetric(JoinMetrics.RowsPerKey)
+    JoinMetrics.note(told, math.ceil(shared).toLong)
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      Seq(told)
+    )
+    shared >= indexFrom
+  }
 
   /** Sent once an execution; what it holds is made once an executor. */
-  @transient override protected lazy val probing: CollectedJoinExec.Probing = {
+  @transient override protected lazy val probing: ProbingHashJoin.Probing = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
-    val side = new CollectedSide(
-      buildPlan.executeBroadcast[Any](),
-      keys(collected),
-      interval(collected),
-      buildPlan.output
-    )
-    new CollectedJoinExec.Probing(sparkContext.broadcast(side), metrics)
+    if (isIndexed) {
+      val side = new CollectedSide(source, keys(collected), interval(collected), buildPlan.output)
+      new CollectedJoinExec.Probing(sparkContext.broadcast(side), metrics)
+    } else new ProbingHashJoin.ByKey(source)
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -147,6 +170,7 @@ final class CollectedJoinExec(
     condition,
     intervalOfLeft,
     intervalOfRight,
+    indexFrom,
     newLeft,
     newRight,
     pruning
@@ -158,6 +182,8 @@ object CollectedJoinExec {
   /** Gives a task the relation of its executor, and counts what the task did with it at its end. */
   final class Probing(side: Broadcast[CollectedSide], metrics: Map[String, SQLMetric])
       extends ProbingHashJoin.Probing {
+    override def relationClass: String = classOf[IntervalRelation].getName
+
     override def relation(): IntervalRelation = {
       val own = side.value.relation.asReadOnlyCopy()
       val collected = metrics(JoinMetrics.CollectedRows)

@@ -33,11 +33,14 @@ object CollectedPlan {
 
   /** @param partners
     *   how many collected rows a streamed one would be compared with without an index
+    * @param pays
+    *   if that is not yet known, and Spark can do without one
     */
   def of(
       join: JoinToPlan,
       collected: Side,
       partners: Partners,
+      pays: JoinMode.IndexPays,
       children: BySide[SparkPlan]
   ): Either[WhyNot, SparkPlan] =
     for {
@@ -51,6 +54,12 @@ object CollectedPlan {
       def at[A](own: A, other: A): BySide[A] =
         BySide.make(side => if (side eq collected) own else other)
       val ends = at(found.fixed, found.seeking)
+      val held = SidePruning.collected(found.fixedText, WhyNot.Collected(collected))
+      val indexFrom = pays match {
+        case JoinMode.Surely => 0L
+        case JoinMode.IfCounted if found.cost == JoinIntervals.Solved => EnoughToSolve
+        case JoinMode.IfCounted => JoinMode.EnoughPartners
+      }
       new CollectedJoinExec(
         join.keys.left,
         join.keys.right,
@@ -59,11 +68,13 @@ object CollectedPlan {
         join.residual.map(InstantSum.in),
         ends.left.ends,
         ends.right.ends,
+        indexFrom,
         children.left,
         children.right,
         join.told(
           at(
-            SidePruning.collected(found.fixedText, WhyNot.Collected(collected)),
+            if (indexFrom == 0) held
+            else held.and(s"looked up by key alone if fewer than $indexFrom rows share one"),
             SidePruning.lookingUp(found.seekingText, found.comparisons)
           )
         )

@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import plait.Side
 import plait.order.WhyNot
-import plait.spark.JoinStrategyChoice
+import plait.spark.{IndexChoice, JoinStrategyChoice, PlaitConf}
 
 /** How a join is spread over tasks. */
 sealed trait JoinMode
@@ -28,10 +28,19 @@ object JoinMode extends JoinSelectionHelper {
   case object Gathered extends JoinMode
 
   /** One side is sent to every executor, the other stays where it is. */
-  final case class Collected(side: Side, partners: Partners) extends JoinMode
+  final case class Collected(side: Side, partners: Partners, pays: IndexPays) extends JoinMode
+
+  /** What is known, when a join is planned, of whether an index is quicker than to go through the rows of a key. */
+  sealed trait IndexPays
+
+  /** It is, or there is no other way. */
+  case object Surely extends IndexPays
+
+  /** The rows of a key are to be counted once the side is broadcast. */
+  case object IfCounted extends IndexPays
 
   /** With fewer rows to a key than this, going through all of them is quicker than an index. */
-  private val EnoughPartners = 16L
+  val EnoughPartners = 16L
 
   /** What was counted of a broadcast last. */
   private val Counted = new TreeNodeTag[Count]("plait.partners")
@@ -44,7 +53,8 @@ object JoinMode extends JoinSelectionHelper {
     *               one is small, by adaptive execution          Spark's broadcast join first, if it has one; once it
     *                                                            is broadcast its keys are counted:
     *                                                            many rows a key: Collected
-    *               one is small, else                           Collected
+    *               one is small, else                           Collected; by key alone if its keys, counted once it is
+    *                                                            broadcast, are seen to have few rows
     * }}}
     *
     * Small is what Spark would broadcast, by its hint or its size; `always` deals by key for all that. Of a side that
@@ -94,7 +104,7 @@ object JoinMode extends JoinSelectionHelper {
         case None => Right(Partitioned)
         case Some(side) if conf.adaptiveExecutionEnabled && isHashedBySpark(join) =>
           Left(CollectedPlan.whyNever(join, side).getOrElse(WhyNot.BroadcastFirst(side)))
-        case Some(side) => whyBroadcast(join, side).toLeft(whole(join, side))
+        case Some(side) => whyBroadcast(join, side).toLeft(whole(join, side, indexPays(join, conf)))
       }
   }
 
@@ -104,8 +114,11 @@ object JoinMode extends JoinSelectionHelper {
     case _ => false
   }
 
-  private def whole(join: JoinToPlan, side: Side): Collected =
-    Collected(side, _ => join.rows(side))
+  private def whole(join: JoinToPlan, side: Side, pays: IndexPays = Surely): Collected =
+    Collected(side, _ => join.rows(side), pays)
+
+  private def indexPays(join: JoinToPlan, conf: SQLConf): IndexPays =
+    if (isHashedBySpark(join) && PlaitConf(conf).index != IndexChoice.Always) IfCounted else Surely
 
   /** Spark's own broadcast join does something that a collected one does not. */
   private def whyBroadcast(join: JoinToPlan, side: Side): Option[WhyNot] =
@@ -153,8 +166,12 @@ object JoinMode extends JoinSelectionHelper {
       whyBroadcast(join, side).toLeft(()).flatMap { _ =>
         val partners = partnersIn(stage, EnoughPartners)
         Either.cond(
-          partners >= EnoughPartners,
-          Collected(side, enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong))),
+          partners >= EnoughPartners || PlaitConf(SQLConf.get).index == IndexChoice.Always,
+          Collected(
+            side,
+            enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong)),
+            Surely
+          ),
           if (join.residual.isEmpty) WhyNot.NoComparison()
           else WhyNot.FewPartners(side, math.ceil(partners).toLong)
         )

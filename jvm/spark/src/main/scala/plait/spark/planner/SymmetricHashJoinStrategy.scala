@@ -58,7 +58,7 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
     val conf = PlaitConf(SQLConf.get)
     val failsOnError = conf.failsOnPlanningError
     // A wrong setting is the user's error, and no failure of planning.
-    val _ = (conf.joinStrategy, conf.mostFooters, conf.radixJoin, conf.orderViolation)
+    val _ = (conf.joinStrategy, conf.mostFooters, conf.radixJoin, conf.index, conf.orderViolation)
     if (!conf.enabled) Left(WhyNot.TurnedOff(s"${PlaitConf.Enabled}=false"))
     else
       try {
@@ -82,8 +82,8 @@ object SymmetricHashJoinStrategy extends SparkStrategy with Logging {
       node <- mode match {
         case JoinMode.Partitioned => PartitionedPlan.of(join, choice, children)
         case JoinMode.Gathered => PartitionedPlan.gathered(join, children)
-        case JoinMode.Collected(side, partners) =>
-          CollectedPlan.of(join, side, partners, children)
+        case JoinMode.Collected(side, partners, pays) =>
+          CollectedPlan.of(join, side, partners, pays, children)
       }
     } yield node
   }

@@ -24,6 +24,8 @@ import plait.Side
   * collectedRows          rows of the collected side that have a key and an interval
   * probes                 rows of the other side that looked some up
   * candidates             rows that they were given, for which the condition was evaluated
+  * rowsPerKey             where that was counted to see if an index pays: with how many collected rows one shares its
+  *                        key; of so few that it does not the other three are not counted
   * }}}
   */
 object JoinMetrics {
@@ -39,6 +41,7 @@ object JoinMetrics {
   val CollectedRows: String = "collectedRows"
   val Probes: String = "probes"
   val Candidates: String = "candidates"
+  val RowsPerKey: String = "rowsPerKey"
 
   def ofCollected(context: SparkContext): Map[String, SQLMetric] = Map(
     OutputRows -> SQLMetrics.createMetric(context, "number of output rows"),
@@ -46,6 +49,9 @@ object JoinMetrics {
     Probes -> SQLMetrics.createMetric(context, "rows looked up for"),
     Candidates -> SQLMetrics.createMetric(context, "rows looked at")
   )
+
+  def ofCounted(context: SparkContext): Map[String, SQLMetric] =
+    Map(RowsPerKey -> PeakMetric.create(context, "rows that share a key"))
 
   def ofAsOf(context: SparkContext): Map[String, SQLMetric] = Map(
     rowsIn(Side.Left) -> SQLMetrics.createMetric(context, "left rows in"),

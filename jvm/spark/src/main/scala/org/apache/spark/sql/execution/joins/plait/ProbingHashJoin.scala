@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.execution.joins.plait
 
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
-import org.apache.spark.sql.execution.joins.{HashJoin, HashedRelation, HashedRelationInfo}
+import org.apache.spark.sql.execution.joins.{
+  EmptyHashedRelation,
+  HashJoin,
+  HashedRelation,
+  HashedRelationInfo
+}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-/** Spark's hash join, all its types with and without generated code, over a relation of another make.
+/** Spark's hash join, all its types with and without generated code, over a relation of another make, or
+  * over Spark's own.
   *
   * It stands in this package because [[HashedRelationInfo]] does not show outside of it.
   */
@@ -17,13 +25,14 @@ trait ProbingHashJoin extends HashJoin {
 
   override protected def prepareRelation(ctx: CodegenContext): HashedRelationInfo = {
     val source = ctx.addReferenceObj("probing", probing, classOf[ProbingHashJoin.Probing].getName)
+    val own = probing.relationClass
     val relation = ctx.addMutableState(
-      classOf[HashedRelation].getName,
+      own,
       "relation",
-      name => s"$name = $source.relation();",
+      name => s"$name = ($own) $source.relation();",
       forceInline = true
     )
-    HashedRelationInfo(relation, keyIsUnique = false, isEmpty = false)
+    HashedRelationInfo(relation, probing.keyIsUnique, probing.isEmpty)
   }
 
   /** Without generated code. */
@@ -33,11 +42,30 @@ trait ProbingHashJoin extends HashJoin {
   }
 
   /** One row of the streamed side may give several. */
-  override def needCopyResult: Boolean = true
+  override def needCopyResult: Boolean = !probing.keyIsUnique
 }
 
 object ProbingHashJoin {
   trait Probing extends Serializable {
     def relation(): HashedRelation
+
+    /** The name of the class of what [[relation]] gives. */
+    def relationClass: String
+    def keyIsUnique: Boolean = false
+    def isEmpty: Boolean = false
+  }
+
+  /** The relation that was broadcast, by key alone. */
+  final class ByKey(broadcast: Broadcast[Any]) extends Probing {
+    private def whole: HashedRelation = broadcast.value.asInstanceOf[HashedRelation]
+    override def relationClass: String = whole.getClass.getName
+    override def keyIsUnique: Boolean = whole.keyIsUnique
+    override def isEmpty: Boolean = whole eq EmptyHashedRelation
+
+    override def relation(): HashedRelation = {
+      val own = whole.asReadOnlyCopy()
+      TaskContext.get().taskMetrics().incPeakExecutionMemory(own.estimatedSize)
+      own
+    }
   }
 }
