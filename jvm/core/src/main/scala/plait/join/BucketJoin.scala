@@ -30,6 +30,8 @@ import plait.{BySide, Side}
   *   3. Of a probing row that reaches nothing no candidates are asked for.
   *   4. Keys need not be compared where [[isKnownEqual]]; where they were and are equal, the caller says so.
   *   5. Where many rows share a key they are looked up by place in a cluster ([[ClusteredRows]]), not one by one.
+  *   6. Between a step or a candidate and the next, rows may be moved, but for those that are passed ([[builtFrom]],
+  *      [[probingFrom]]), which nobody asks for any more: then [[reload]] comes first.
   *
   * Two ways to have buckets: [[RadixJoin]] deals rows by hash, [[MergeJoin]] takes those that come in the sequence of their
   * keys.
@@ -99,6 +101,9 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
   /** The candidate has the key of the probing row. */
   def foundEqual(): Unit
 
+  /** Rows have been moved, and have other handles: those of the bucket at hand are fetched anew. */
+  def reload(): Unit
+
   /** The rank of the last step's row, if it probes. */
   def probingRank: Long
 
@@ -128,6 +133,13 @@ abstract class BucketJoin(val built: Side, roles: BySide[Role], rankless: Rankle
     if (matched.length < size) matched = new Array[Boolean](size + size / 2)
     else java.util.Arrays.fill(matched, 0, size, false)
   }
+
+  /** The built rows before this place, and the probing ones before that, are not asked for any more. */
+  final def builtFrom: Int = from
+  final def probingFrom: Int = math.max(0, at - 1)
+
+  /** Those of the bucket that are still to probe, with the one that does, end here. */
+  final protected def probingUntil: Int = until
 
   /** The row of the last step. */
   final def probing: Long = probingHandle(probingRow)

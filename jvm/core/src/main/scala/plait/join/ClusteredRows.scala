@@ -77,6 +77,9 @@ final class ClusteredRows {
 
   def row(place: Int): Int = rows(place)
 
+  /** How many places all clusters have. */
+  def places: Int = count
+
   /** Writes down the places from `from` until `until` with low <= rank <= high, of which there must be room for all.
     * @return
     *   how many

@@ -17,6 +17,7 @@ package plait.join
   *   where each bucket begins; the last is where they all end
   */
 final class DealtRows private (
+    bits: Int,
     begins: Array[Int],
     hashes: Array[Int],
     ranks: Array[Long],
@@ -29,6 +30,12 @@ final class DealtRows private (
   def hash(place: Int): Int = hashes(place)
   def rank(place: Int): Long = ranks(place)
   def handle(place: Int): Long = handles(place)
+
+  /** The row lies elsewhere from here on. */
+  def move(place: Int, handle: Long): Unit = handles(place) = handle
+
+  /** Where the bucket of this row ends. */
+  def endOf(place: Int): Int = begins((hashes(place) >>> (32 - bits)) + 1)
 
   /** How many rows the largest bucket has. */
   def largest: Int = (0 until buckets).iterator.map(b => end(b) - begin(b)).max
@@ -78,7 +85,7 @@ object DealtRows {
       handles(place) = rows.handle(row)
       row += 1
     }
-    new DealtRows(begins, hashes, ranks, handles)
+    new DealtRows(bits, begins, hashes, ranks, handles)
   }
 
   private def beginsOf(rows: Source, bits: Int): Array[Int] = {

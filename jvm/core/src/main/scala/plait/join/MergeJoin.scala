@@ -90,6 +90,9 @@ final class MergeJoin(
   override def isKnownEqual: Boolean = false
   override def foundEqual(): Unit = ()
 
+  /** Rows are asked for where they lie. */
+  override def reload(): Unit = ()
+
   override protected def builtHandle(row: Int): Long = build.handle(row)
   override protected def probingHandle(row: Int): Long = probes.handle(row)
   override def probingRank: Long = probes.rank(probingRow)

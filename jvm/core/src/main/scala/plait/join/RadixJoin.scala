@@ -148,14 +148,28 @@ final class RadixJoin(
       val (first, count) = (build.begin(bucket), build.end(bucket) - build.begin(bucket))
       val (at, until) = (probes.begin(bucket), probes.end(bucket))
       begin(first, count, at, until)
-      if (at < until && size > 0) {
-        chains()
-        if (reachSuffices) clusters.clear(size)
-        touch.fetch(built, build, first, first + count)
-        touch.fetch(built.other, probes, at, until)
-      }
+      clusters.clear(if (reachSuffices) size else 0)
+      if (at < until && size > 0) chains()
+      fetch(at)
     }
     isThere
+  }
+
+  /** Rows that are compared, or that come out alone. */
+  private def fetch(at: Int): Unit = {
+    val areCompared = at < probingUntil && size > 0
+    if (areCompared || buildIsAloud) touch.fetch(built, build, from, from + size)
+    if (areCompared || probeIsAloud) touch.fetch(built.other, probes, at, probingUntil)
+  }
+
+  override def reload(): Unit = {
+    fetch(probingFrom)
+    var place = 0
+    // Invariant: the rows of the places before `place` are looked up where they lie now.
+    while (place < clusters.places) {
+      touch.keep(build.handle(from + clusters.row(place)), place)
+      place += 1
+    }
   }
 
   private def chains(): Unit = {
@@ -193,7 +207,7 @@ object RadixJoin {
   /** The rows themselves. */
   trait Touch {
 
-    /** Fetches rows that are about to be read. */
+    /** Fetches rows that are about to be read; where rows are moved they are given other handles. */
     def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit
 
     /** Does this built row have the key of the probing row? */

@@ -24,7 +24,7 @@ class BucketJoinOracle extends FunSuite {
   }
 
   /** Rows whose keys come in sequence; some that are not the same stand at one place in it. */
-  private class Runs(table: Table, place: Int => Int) extends MergeJoin.Rows {
+  private class Runs(table: Table, place: Int => Int, moved: Moved) extends MergeJoin.Rows {
     val places: IndexedSeq[Int] = table.rows.map(row => place(row.key))
     require(places == places.sorted)
     override def count: Int = table.count
@@ -33,28 +33,56 @@ class BucketJoinOracle extends FunSuite {
       if (next < 0) count else next
     }
     override def rank(row: Int): Long = table.rank(row)
-    override def handle(row: Int): Long = row.toLong
+    override def handle(row: Int): Long = {
+      assert(moved.isThere(row), "a row is asked for that was passed")
+      moved.handle(row)
+    }
+  }
+
+  /** How often the rows of a side were moved: it is in their handles, and a handle of before is worth nothing. Those that
+    * had been passed are gone.
+    */
+  private class Moved {
+    private var times = 0
+    private var from = 0
+    def again(from: Int): Unit = {
+      times += 1
+      this.from = from
+    }
+    def isThere(place: Int): Boolean = place >= from
+    def handle(row: Int): Long = times * 1000L + row
+    def row(handle: Long): Int = {
+      assertEquals(handle / 1000, times.toLong, "a row is asked for where it does not lie any more")
+      (handle % 1000).toInt
+    }
   }
 
   /** A join with what its driver holds. */
   private case class Driven(
       tables: BySide[Table],
       core: BucketJoin,
+      moved: BySide[Moved],
       isFetched: Long => Boolean,
       kept: Int => Row
-  )
+  ) {
+    def row(side: Side, handle: Long): Row = tables(side).rows(moved(side).row(handle))
+  }
 
   /** Rows as a task has them: it tells of a built row whether it was fetched before it was used. */
-  private class Rows(tables: BySide[Table], built: Side) extends RadixJoin.Touch {
+  private class Rows(tables: BySide[Table], moved: BySide[Moved], built: Side)
+      extends RadixJoin.Touch {
     var probing: () => Long = _
     private var fetched = Set.empty[(Side, Long)]
     private var places = Map.empty[Int, Long]
     def isFetched(handle: Long): Boolean = fetched((built, handle))
-    def row(side: Side, handle: Long): Row = tables(side).rows(handle.toInt)
+    def row(side: Side, handle: Long): Row = tables(side).rows(moved(side).row(handle))
     def kept(place: Int): Row = row(built, places(place))
 
     override def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit = {
       if (side == built) places = Map.empty
+      assert(moved(side).isThere(from), "a row is fetched that was passed")
+      for (place <- from until until)
+        of.move(place, moved(side).handle((of.handle(place) % 1000).toInt))
       fetched ++= (from until until).map(place => (side, of.handle(place)))
     }
 
@@ -77,10 +105,11 @@ class BucketJoinOracle extends FunSuite {
       roles: BySide[Role],
       rankless: Rankless
   ): Driven = {
-    val rows = new Rows(tables, built)
+    val moved = BySide(new Moved, new Moved)
+    val rows = new Rows(tables, moved, built)
     val core = new RadixJoin(tables.map(DealtRows.of(_, bits)), built, roles, rankless, rows)
     rows.probing = () => core.probing
-    Driven(tables, core, rows.isFetched, rows.kept)
+    Driven(tables, core, moved, rows.isFetched, rows.kept)
   }
 
   /** In the sequence of their keys. */
@@ -92,7 +121,8 @@ class BucketJoinOracle extends FunSuite {
       rankless: Rankless
   ): Driven = {
     val sorted = tables.map(_.sortedBy(place))
-    val runs = sorted.map(new Runs(_, place))
+    val moved = BySide(new Moved, new Moved)
+    val runs = BySide.make(side => new Runs(sorted(side), place, moved(side)))
     val core = new MergeJoin(
       runs,
       built,
@@ -100,20 +130,28 @@ class BucketJoinOracle extends FunSuite {
       rankless,
       (own, other) => runs(built).places(own).compare(runs(built.other).places(other))
     )
-    Driven(sorted, core, _ => true, _ => fail("there are no clusters"))
+    Driven(sorted, core, moved, _ => true, _ => fail("there are no clusters"))
   }
 
-  /** What comes out of a join that is driven as a task drives it. */
-  private def outputs(driven: Driven, roles: BySide[Role]): Seq[Out] = {
-    import driven.{core, isFetched, tables}
+  /** What comes out of a join that is driven as a task drives it; rows may be moved after each that does. */
+  private def outputs(driven: Driven, roles: BySide[Role], random: Random): Seq[Out] = {
+    import driven.{core, isFetched, row, tables}
+    val often = if (random.nextBoolean()) 4 else 1000
     val built = core.built
     val out = Seq.newBuilder[Out]
     val places = new Array[Int](5)
-    def row(side: Side, handle: Long): Row = tables(side).rows(handle.toInt)
+    def move(): Unit = if (random.nextInt(often) == 0) {
+      for (side <- Side.both if random.nextInt(3) > 0)
+        driven
+          .moved(side)
+          .again(if (side == built) core.builtFrom else core.probingFrom)
+      core.reload()
+    }
     def matched(own: Row, partner: Row): Unit = {
       val (l, r) = if (built == Side.Left) (partner, own) else (own, partner)
       if (roles.left.matches == Matching.Stays) out += Matched(l.id, Some(r.id))
       else if (roles.left != Role.Missing) out += Matched(l.id, None)
+      move()
     }
     def probeCluster(own: Row): Unit =
       Iterator.continually(core.nextPlaces(places)).takeWhile(_ > 0).foreach { found =>
@@ -126,7 +164,10 @@ class BucketJoinOracle extends FunSuite {
       }
     def probe(): Unit = {
       val own = row(built.other, core.probing)
-      assertEquals(core.probingRank, tables(built.other).rank(core.probing.toInt))
+      assertEquals(
+        core.probingRank,
+        tables(built.other).rank(driven.moved(built.other).row(core.probing))
+      )
       if (core.hasCandidates) own.reach.foreach { case (low, high) =>
         core.look(low, high)
         if (core.enterCluster()) probeCluster(own)
@@ -142,11 +183,18 @@ class BucketJoinOracle extends FunSuite {
             }
           }
       }
-      if (core.leavesAtOnce) out += Alone(built.other, own.id)
+      if (core.leavesAtOnce) {
+        out += Alone(built.other, own.id)
+        move()
+      }
     }
+    move()
     Iterator.continually(core.step()).takeWhile(_ != BucketJoin.Over).foreach { step =>
       if (step == BucketJoin.Probes) probe()
-      else out += Alone(built, row(built, core.leaver).id)
+      else {
+        out += Alone(built, row(built, core.leaver).id)
+        move()
+      }
     }
     out.result()
   }
@@ -190,8 +238,8 @@ class BucketJoinOracle extends FunSuite {
     val expected = sorted(defined[Row](roles, tables.map(_.rows), _.id)(matches))
     val place: Int => Int = if (random.nextInt(3) == 0) _ / 2 else key => key
     val found = Map(
-      "by hash" -> outputs(byHash(tables, bits, built, roles, rankless), roles),
-      "by key" -> outputs(byKey(tables, place, built, roles, rankless), roles)
+      "by hash" -> outputs(byHash(tables, bits, built, roles, rankless), roles, random),
+      "by key" -> outputs(byKey(tables, place, built, roles, rankless), roles, random)
     )
     for ((how, rows) <- found)
       assertEquals(sorted(rows), expected, s"seed ${Cases.seed}, $roles, built $built, $how")

@@ -6,6 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.LongType
 
 import plait.Cases
@@ -125,7 +126,11 @@ private object KeyRunsLaws {
   ): Option[Seen] = {
     val keys = of.toVector // any of them at once
     val row = Rows.of(LongType, LongType)
-    val sort = new RankSort(OrderValue(order), output, Map.empty)
+    val sort = new RankSort(
+      OrderValue(order),
+      output,
+      Map(JoinMetrics.SpillSize -> new SQLMetric("size"))
+    )
     // A row's rank is its number.
     val rowsOfKeys = keys.zipWithIndex.iterator.map { case (key, number) =>
       row(Seq(key.orNull, if (rankless(number)) null else number.toLong)): InternalRow
@@ -136,7 +141,7 @@ private object KeyRunsLaws {
     val numbers = (0 until rows.count).map(n => rows.handle(n) -> n).toMap
     val found = sort.inRuns.map { runs =>
       val reader = SideReader.create(form, Seq.fill(3)(OrderValue(order)), output)
-      val inRuns = new RowsInRuns(rows, runs, reader, fields = 2)
+      val inRuns = new RowsInRuns(sort.kept, runs, reader, fields = 2)
       val begins =
         Iterator.iterate(0)(inRuns.nextKey).takeWhile(_ < inRuns.count).toSeq :+ inRuns.count
       val byRun = begins.zip(begins.tail).map { case (from, until) =>

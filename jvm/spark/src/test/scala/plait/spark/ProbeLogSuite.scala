@@ -11,13 +11,14 @@ class ProbeLogSuite extends SparkSuite {
   private def table(name: String) = s"(SELECT id, id % 7 AS k, id % 97 AS t FROM range(1000)) $name"
 
   /** The lines that begin so, printed by a query, as soon as there are as many. */
-  private def printed(query: String, count: Int): Seq[String] = {
+  private def printed(query: String, count: Int, times: Int = 1): Seq[String] = {
     val bytes = new ByteArrayOutputStream
     def lines = bytes.toString(UTF_8).linesIterator.filter(_.matches("\\w+Join .*")).toSeq
     val before = System.out
     System.setOut(new PrintStream(bytes, true, UTF_8))
     try {
-      spark.sql(query).collect()
+      val df = spark.sql(query)
+      for (_ <- 1 to times) df.collect()
       val deadline = System.nanoTime() + 20000000000L
       while (lines.size < count && System.nanoTime() < deadline) Thread.sleep(20)
       if (count == 0) Thread.sleep(500)
@@ -38,6 +39,20 @@ class ProbeLogSuite extends SparkSuite {
       assertEquals(left.toLong + right.toLong, rows.toLong)
       assert(left.toLong > 0 && right.toLong > 0, line)
     }
+  }
+
+  test("a DataFrame that runs three times has three lines, all the same") {
+    for (isAdaptive <- Seq("true", "false"))
+      withConf(PlaitConf.LogProbes -> "true", "spark.sql.adaptive.enabled" -> isAdaptive) {
+        val dealt = s"SELECT f.id, w.id FROM ${table("f")} JOIN ${table("w")} ON $near"
+        val collected =
+          dealt.replace("SELECT", "SELECT /*+ BROADCAST(w) */").replace("f.k = w.k AND", "")
+        for (query <- Seq(dealt, collected)) {
+          val lines = printed(query, 3, times = 3)
+          assertEquals(lines.size, 3)
+          assertEquals(lines.map(_.takeWhile(_ != ';')).distinct.size, 1, s"$lines")
+        }
+      }
   }
 
   test("two joins of a query have a line each; nothing is printed where it is off") {

@@ -130,25 +130,25 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
 
-  test("rows of an existence join, and of joins without an equality, go to disk, too") {
-    val rows = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
-      (existence +: Seq("INNER", "LEFT", "LEFT ANTI").map(inRanges)).map { sql =>
-        sql -> ofSpark(session, sql)
-      }
-    }
-    inLittleMemory(
-      onHeap ++ Seq(
-        "spark.plait.join.strategy" -> "always",
-        "spark.sql.shuffle.partitions" -> "2"
-      ): _*
-    ) { session =>
-      for ((sql, expected) <- rows) {
-        val (found, spilled) = run(session, sql)
-        assertEquals(found, expected, sql)
-        assert(spilled.exists(_ > 100000), s"$spilled bytes spilled: $sql")
-      }
-    }
+  private lazy val rowsOfRanges = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
+    (existence +: types.map(inRanges)).map(sql => sql -> ofSpark(session, sql))
   }
+
+  for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
+    test(
+      s"rows of an existence join, and of each type without an equality, go to disk, too ($mode)"
+    ) {
+      val all = rowsOfRanges
+      val always =
+        Seq("spark.plait.join.strategy" -> "always", "spark.sql.shuffle.partitions" -> "2")
+      inLittleMemory(settings ++ always: _*) { session =>
+        for ((sql, expected) <- all) {
+          val (found, spilled) = run(session, sql)
+          assertEquals(found, expected, sql)
+          assert(spilled.exists(_ > 100000), s"$spilled bytes spilled: $sql")
+        }
+      }
+    }
 
   for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
     test(

@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join._
-import plait.spark.side.{JoinedPairs, KeyForm, PairTest, RankedRows, SideReader}
+import plait.spark.side.{JoinedPairs, KeptRows, KeyForm, PairTest, RankedRows, SideReader}
 import plait.{BySide, Side}
 
 /** Drives a [[BucketJoin]] over rows in memory: reads the reach of each row that is looked up, compares keys, and
@@ -15,8 +15,11 @@ import plait.{BySide, Side}
   *   a probing row and its partners, or it alone, and so on; then built rows that had none
   * }}}
   *
-  * What it gives is valid until the next call.
+  * What it gives is valid until the next call. When memory is short, rows that were not joined go to files, and are read
+  * bucket by bucket: between two calls, for during one they are used.
   *
+  * @param buckets
+  *   their places
   * @param dead
   *   rows that can match nothing
   * @param reader
@@ -32,7 +35,8 @@ import plait.{BySide, Side}
   */
 final class BucketJoinPairs(
     core: BucketJoin,
-    rows: BySide[RankedRows],
+    rows: BySide[KeptRows],
+    buckets: BySide[KeptRows.Buckets],
     dead: BySide[Array[Long]],
     reader: SideReader,
     keys: Option[BucketJoinPairs.Keys],
@@ -62,7 +66,10 @@ final class BucketJoinPairs(
     BySide.make(side =>
       if (roles(side).leaves eq Leaving.Aloud) dead(side) else Array.emptyLongArray
     )
-  private var deadGiven = 0
+  private val deadGiven = new BucketJoinPairs.Counts
+  private var isAtRest = true
+  // Did rows go to files since the last call?
+  private var isMoved = false
   private var isMatching = false
   private var found = 0L
   private var rowsGiven = 0L
@@ -72,9 +79,37 @@ final class BucketJoinPairs(
   def rowsOut: Long = rowsGiven
 
   override def advance(): Boolean = {
+    isAtRest = false
+    if (isMoved) resume()
     val isFound = find()
     if (isFound) rowsGiven += 1 else release()
+    isAtRest = true
     isFound
+  }
+
+  /** Sends the rows of a side to a file, but for the one given last.
+    * @return how many bytes of memory that frees
+    */
+  def spill(side: Side): Long =
+    if (!isAtRest) 0L
+    else {
+      val from = if (side eq built) core.builtFrom else core.probingFrom
+      val last = Option(if (side eq Side.Left) left else right)
+      val freed =
+        rows(side).toFile(buckets(side), firstDead(side).drop(deadGiven(side)), from, last)
+      isMoved ||= rows(side).isInFile
+      freed
+    }
+
+  /** What was at hand lies elsewhere. */
+  private def resume(): Unit = {
+    isMoved = false
+    for (side <- Side.both) rows(side).failIfLost()
+    core.reload()
+    if (isMatching) {
+      rows(probing).point(core.probing, probingRow)
+      reader.read(probingRow, core.probingRank)
+    }
   }
 
   private def find(): Boolean =
@@ -97,16 +132,16 @@ final class BucketJoinPairs(
       isFound
     }
 
-  private def nextDead(): Boolean = {
-    val ofLeft = firstDead.left.length
-    val isFound = deadGiven < ofLeft + firstDead.right.length
+  private def nextDead(): Boolean = nextDead(Side.Left) || nextDead(Side.Right)
+
+  private def nextDead(side: Side): Boolean = {
+    val isFound = deadGiven(side) < firstDead(side).length
     if (isFound) {
-      val side = if (deadGiven < ofLeft) Side.Left else Side.Right
-      val number = if (deadGiven < ofLeft) deadGiven else deadGiven - ofLeft
       val row = if (side eq built) builtRow else probingRow
-      rows(side).point(firstDead(side)(number), row)
+      if (rows(side).isInFile) rows(side).readDead(row)
+      else rows(side).point(firstDead(side)(deadGiven(side)), row)
       setAlone(side, row)
-      deadGiven += 1
+      deadGiven(side) += 1
     }
     isFound
   }
@@ -194,6 +229,14 @@ final class BucketJoinPairs(
 
 object BucketJoinPairs {
 
+  /** A number of rows of each side. */
+  final private class Counts {
+    private val ofSide = new Array[Int](2)
+    private def at(side: Side) = if (side eq Side.Left) 0 else 1
+    def apply(side: Side): Int = ofSide(at(side))
+    def update(side: Side, count: Int): Unit = ofSide(at(side)) = count
+  }
+
   /** So many places of a cluster are tested at a time. */
   private val Reached = 1024
 
@@ -214,7 +257,7 @@ object BucketJoinPairs {
     * @param index
     *   told what they and the clusters take
     */
-  final class Kept(from: RankedRows, fields: Int, index: IndexMemory) {
+  final class Kept(from: KeptRows, fields: Int, index: IndexMemory) {
     private var byPlace = new Array[UnsafeRow](64)
 
     def rows: Array[UnsafeRow] = byPlace
@@ -242,7 +285,7 @@ object BucketJoinPairs {
     *   that of the probing row
     */
   final class Touch(
-      rows: BySide[RankedRows],
+      rows: BySide[KeptRows],
       built: Side,
       keys: Keys,
       probing: SideReader,
@@ -253,6 +296,11 @@ object BucketJoinPairs {
 
     override def fetch(side: Side, of: DealtRows, from: Int, until: Int): Unit = {
       val held = rows(side)
+      if (held.isInFile) held.load(from, until, (place, handle, _) => of.move(place, handle))
+      else touch(held.inMemory, of, from, until)
+    }
+
+    private def touch(held: RankedRows, of: DealtRows, from: Int, until: Int): Unit = {
       var place = from
       // Invariant: the rows before `place` are on their way.
       while (place < until) {

@@ -6,7 +6,10 @@ import scala.collection.mutable
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerEvent}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
+import org.apache.spark.sql.plait.EndedQuery
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd
 
 import plait.BySide
@@ -20,16 +23,23 @@ import plait.spark.side.JoinMetrics
   * CollectedJoin LeftOuter: 6114 rows; all matches found by probing w
   * }}}
   *
+  * It is so for each run of it: Spark executes the nodes of a DataFrame once, and runs what came of that again.
+  *
   * A side has the name that the query gave it; `left` or `right` if it has none, or several. What runs
   * outside of a query of Spark SQL (`df.rdd`) is not told of.
   */
-object ProbeLog {
+object ProbeLog extends AdaptiveSparkPlanHelper {
+
+  /** Of a join that is told of whenever it has run. */
+  private val Watched = new TreeNodeTag[Unit]("plait.probes")
   private val watched = mutable.WeakHashMap.empty[SparkContext, Listener]
 
-  def watch(join: PlaitJoinExec, context: SparkContext): Unit =
+  def watch(join: PlaitJoinExec, context: SparkContext): Unit = {
+    join.setTagValue(Watched, ())
     Option(context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)).foreach { id =>
       listener(context).add(id.toLong, join)
     }
+  }
 
   private def listener(context: SparkContext): Listener = synchronized {
     watched.getOrElseUpdate(
@@ -51,14 +61,20 @@ object ProbeLog {
 
     override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
       case end: SparkListenerSQLExecutionEnd =>
-        synchronized(running.remove(end.executionId)).toSeq.flatten.foreach(j =>
-          System.out.println(line(j))
-        )
+        val first = synchronized(running.remove(end.executionId)).getOrElse(Vector.empty)
+        val again = EndedQuery.plan(end).toSeq.flatMap(watchedIn)
+        (first ++ again.filterNot(join => first.exists(_ eq join))).foreach { join =>
+          System.out.println(line(join))
+        }
       case _ => ()
     }
 
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit =
       synchronized(running.clear())
+  }
+
+  private def watchedIn(plan: SparkPlan): Seq[PlaitJoinExec] = collectWithSubqueries(plan) {
+    case join: PlaitJoinExec if join.getTagValue(Watched).isDefined => join
   }
 
   private def line(join: PlaitJoinExec): String = {

@@ -253,10 +253,12 @@ final class SymmetricHashJoinTask(
     val keys = keysOf(built)
     val reader = probingReader(built.other, keyForm(built.other))
     val fields = sides(built).output.size
-    val kept = new BucketJoinPairs.Kept(rows(built), fields, run.index)
-    val touch = new BucketJoinPairs.Touch(rows, built, keys, reader, kept, fields)
+    val lying = sorts.map(_.kept)
+    val kept = new BucketJoinPairs.Kept(lying(built), fields, run.index)
+    val touch = new BucketJoinPairs.Touch(lying, built, keys, reader, kept, fields)
     val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
-    joinByBucket(core, rows, dead, reader, Some(keys), kept, sorts, run)
+    val buckets = dealt.map(new KeptRows.OfDealt(_))
+    joinByBucket(core, rows, lying, buckets, dead, reader, Some(keys), kept, sorts, run)
   }
 
   private def joinAsTheyLie(
@@ -266,8 +268,9 @@ final class SymmetricHashJoinTask(
       sorts: BySide[RankSort],
       run: SymmetricHashJoinTask.Run
   ): JoinedPairs = {
+    val lying = sorts.map(_.kept)
     val inRuns = BySide.make { side =>
-      new RowsInRuns(rows(side), runs(side), keysOf(side).reader, sides(side).output.size)
+      new RowsInRuns(lying(side), runs(side), keysOf(side).reader, sides(side).output.size)
     }
     val (ofBuilt, ofProbing) = (inRuns(built), inRuns(built.other))
     val order = runs.left.order
@@ -281,8 +284,8 @@ final class SymmetricHashJoinTask(
     val compared = Option.when(!order.tellsApart)(keysOf(built))
     val form = compared.fold(KeyForm.of(Nil))(_ => keyForm(built.other))
     val reader = probingReader(built.other, form)
-    val kept = new BucketJoinPairs.Kept(rows(built), sides(built).output.size, run.index)
-    joinByBucket(core, rows, inRuns.map(_.dead), reader, compared, kept, sorts, run)
+    val kept = new BucketJoinPairs.Kept(lying(built), sides(built).output.size, run.index)
+    joinByBucket(core, rows, lying, inRuns, inRuns.map(_.dead), reader, compared, kept, sorts, run)
   }
 
   /** Of rows that probe: the key in this form, rank and reach. */
@@ -297,6 +300,8 @@ final class SymmetricHashJoinTask(
   private def joinByBucket(
       core: BucketJoin,
       rows: BySide[RankedRows],
+      lying: BySide[KeptRows],
+      buckets: BySide[KeptRows.Buckets],
       dead: BySide[Array[Long]],
       reader: SideReader,
       keys: Option[BucketJoinPairs.Keys],
@@ -307,7 +312,8 @@ final class SymmetricHashJoinTask(
     val in = rows.map(_.count.toLong)
     val pairs = new BucketJoinPairs(
       core,
-      rows,
+      lying,
+      buckets,
       dead,
       reader,
       keys,
@@ -318,6 +324,7 @@ final class SymmetricHashJoinTask(
       TaskEnd.afterRows(run.context),
       () => run.ending.run()
     )
+    for (side <- Side.both) sorts(side).whenShort(() => pairs.spill(side))
     run.ending.is { () =>
       count(in, dead, core.built, pairs)
       release(run, sorts.map(Some(_)))

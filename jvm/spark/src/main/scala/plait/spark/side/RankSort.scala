@@ -29,7 +29,7 @@ import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
   *   3. A row is valid until it is asked whether there is a next one. Memory goes back with the last row, by
   *      [[release]], or with the end of the task.
   *   4. Rows go to a file when this sort asks for memory that is not there; and once they are read, also when
-  *      somebody else does, all but the page of the row given last; unless they are kept ([[keep]]).
+  *      somebody else does, all but the page of the row given last; unless they are kept ([[keep]]), as [[KeptRows]].
   *   5. A file that is read takes some 100 KB that nobody counts, and a handle of the system. So while the input is
   *      read 32 files whose rows were written once become one, and so 32 of twice, and so on: of n spills there are
   *      at most 32 for each power of 32 up to n, and a row is written as often.
@@ -78,11 +78,20 @@ final class RankSort(
   /** The same, if they were seen to come by key. */
   def inRuns: Option[KeyRuns] = runs.filter(_ => inMemory.isDefined)
 
-  /** The rows are taken as they lie, and stay in memory up to [[release]] or [[letGo]]. */
+  /** The rows are taken as they lie, and stay in memory up to [[release]], [[letGo]] or [[whenShort]]. */
   def keep(): Unit = {
     noteUsed()
     held.whenShort(() => 0L)
   }
+
+  /** The rows, which were [[keep kept]], to be read bucket by bucket. */
+  def kept: KeptRows =
+    new KeptRows(held, () => newFile(writes = 1), metrics(JoinMetrics.SpillSize), output.size)
+
+  /** @param action
+    *   asked when memory is short: what becomes of rows that are kept
+    */
+  def whenShort(action: () => Long): Unit = held.whenShort(action)
 
   /** The rows may go to a file when memory is short: at first, and after they were kept in vain. */
   def letGo(): Unit = held.whenShort(() => toFile(held.sorted(), None))

@@ -39,6 +39,8 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   private var pageSize = SmallestPage
   private var pairs: LongArray = _
   private var rows = 0
+  // Of pages that stay for rows that are laid down, so many are in use.
+  private var laidIn = 0
   private var lastRank = Long.MaxValue
   private val begins = new Array[Int](MostStretches)
   private var stretches = 0
@@ -59,8 +61,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     val bytes = row.getSizeInBytes
     makeRoom(bytes + LengthBytes)
     val at = page.getBaseOffset + position
-    Platform.putLong(page.getBaseObject, at, bytes.toLong)
-    RowBytes.copy(row, page.getBaseObject, at + LengthBytes)
+    put(row, at)
     pairs.set(2 * rows, memory.encodePageNumberAndOffset(page, at))
     pairs.set(2 * rows + 1, rank)
     if (rank < lastRank || rows == 0) begin()
@@ -190,6 +191,58 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     bytes + Platform.getLong(base, offset + bytes)
   }
 
+  /** All rows are gone, as they lie in a file; memory goes back but for that of one row, and as much as is asked for.
+    * @param bytes
+    *   what stays for rows that are laid down ([[lay]]) one after the other, where there is so much
+    * @return how many bytes went back
+    */
+  def clearFor(bytes: Long, kept: Option[UnsafeRow]): Long = {
+    val before = getUsed
+    var spare = 0L
+    val stay = new util.ArrayList[MemoryBlock]
+    pages.forEach { page =>
+      if (spare < bytes || kept.exists(isIn(_, page))) {
+        spare += page.size
+        val _ = stay.add(page)
+      } else freePage(page)
+    }
+    forget()
+    pages.addAll(stay)
+    before - getUsed
+  }
+
+  /** Rows that were laid down are gone, and their memory is used again. */
+  def layAnew(): Unit = {
+    page = null
+    laidIn = 0
+  }
+
+  /** A copy of a row that has no number.
+    * @return its handle
+    */
+  def lay(row: UnsafeRow): Long = {
+    val bytes = row.getSizeInBytes
+    // Invariant: the row has no room in the pages before the one of number `laidIn`.
+    while (page == null || position + bytes + LengthBytes > page.size) layOn(bytes + LengthBytes)
+    val at = page.getBaseOffset + position
+    put(row, at)
+    position += bytes + LengthBytes
+    memory.encodePageNumberAndOffset(page, at)
+  }
+
+  private def layOn(bytes: Int): Unit = {
+    if (laidIn < pages.size) {
+      page = pages.get(laidIn)
+      position = 0
+    } else turnPage(bytes)
+    laidIn += 1
+  }
+
+  private def put(row: UnsafeRow, at: Long): Unit = {
+    Platform.putLong(page.getBaseObject, at, row.getSizeInBytes.toLong)
+    RowBytes.copy(row, page.getBaseObject, at + LengthBytes)
+  }
+
   /** What is left of the stretches that [[sorted]] gave last. */
   def unread: Array[RankedStretch] = read
 
@@ -248,17 +301,20 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     val before = getUsed
     val stays = pages.stream.filter(page => kept.exists(isIn(_, page))).findAny
     pages.forEach(page => if (!(stays.isPresent && (stays.get eq page))) freePage(page))
-    pages.clear()
+    forget()
     stays.ifPresent { page =>
       val _ = pages.add(page)
     }
-    if (pairs != null) freeArray(pairs)
-    pairs = null
+    before - getUsed
+  }
+
+  private def forget(): Unit = {
+    pages.clear()
+    forgetNumbers()
     page = null
     rows = 0
     stretches = 0
     read = Array.empty
-    before - getUsed
   }
 
   def clear(): Unit = {

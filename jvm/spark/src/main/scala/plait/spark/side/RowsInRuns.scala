@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.MergeJoin
 
-/** The rows of one side that came by key ([[KeyRuns]]), as they lie in memory, and their keys.
+/** The rows of one side that came by key ([[KeyRuns]]), as they lie, and their keys.
   *
   * {{{
   * rows  (k 3) (k 3) (k NULL) (k 4)      numbers 0 1 - 2      nextKey(0) = 2      dead  (k NULL)
@@ -15,13 +15,21 @@ import plait.join.MergeJoin
   *   of a key alone
   */
 final private[spark] class RowsInRuns(
-    rows: RankedRows,
+    kept: KeptRows,
     runs: KeyRuns,
     reader: SideReader,
     fields: Int
-) extends MergeJoin.Rows {
+) extends MergeJoin.Rows
+    with KeptRows.Buckets {
+  private val rows = kept.inMemory
   private val row = new UnsafeRow(fields)
   private var keyAt = -1
+  // Once they are read from a file: of the runs that were loaded, [loadedFrom, loadedUntil), handles and ranks.
+  private var isLoading = false
+  private var loadedFrom = 0
+  private var loadedUntil = 0
+  private var handles = Array.emptyLongArray
+  private var ranks = Array.emptyLongArray
 
   /** The handles of dead rows, which have no number from here on. */
   val dead: Array[Long] = {
@@ -40,13 +48,52 @@ final private[spark] class RowsInRuns(
 
   override def count: Int = runs.count
   override def nextKey(number: Int): Int = runs.nextRun(number)
-  override def rank(number: Int): Long = rows.rankOf(number)
-  override def handle(number: Int): Long = rows.handle(number)
+  override def endOf(number: Int): Int = runs.nextRun(number)
+  override def largest: Int = runs.longest
+
+  override def rank(number: Int): Long =
+    if (!isLoading) rows.rankOf(number)
+    else {
+      load(number)
+      ranks(number - loadedFrom)
+    }
+
+  override def handle(number: Int): Long =
+    if (!isLoading) rows.handle(number)
+    else {
+      load(number)
+      handles(number - loadedFrom)
+    }
+
+  override def loadFrom(number: Int): Unit = {
+    isLoading = true
+    loadedUntil = number
+    keyAt = -1
+  }
+
+  /** Runs are asked for in their sequence, and some are passed by. */
+  private def load(number: Int): Unit = if (number >= loadedUntil) {
+    val until = nextKey(number)
+    loadedFrom = if (nextKey(loadedUntil) == until) loadedUntil else number
+    loadedUntil = until
+    if (handles.length < until - loadedFrom) {
+      handles = new Array[Long](until - loadedFrom)
+      ranks = new Array[Long](until - loadedFrom)
+    }
+    kept.load(
+      loadedFrom,
+      until,
+      (place, handle, rank) => {
+        handles(place - loadedFrom) = handle
+        ranks(place - loadedFrom) = rank
+      }
+    )
+  }
 
   /** Valid until another is asked for. */
   def key(number: Int): RowKey = {
     if (number != keyAt) {
-      rows.point(rows.handle(number), row)
+      rows.point(handle(number), row)
       reader.read(row)
       keyAt = number
     }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracle: joins by bucket above which memory runs short once they have begun, against Spark's own join. Laws: rows by
+// bucket from a file.
+package plait.spark
+
+import scala.concurrent.duration.Duration
+
+import munit.FunSuite
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.{Row, SparkSession}
+
+import plait.spark.exec.SymmetricHashJoinExec
+import plait.spark.side._
+
+class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
+  override val munitTimeout: Duration = Duration(5, "min")
+
+  // Some 2 MB a side, ten rows a key; of every third key no row has a partner.
+  private def table(name: String, how: String): String = how.format(
+    "(SELECT id, IF(id % 13 = 0, NULL, id % 1000) AS k, IF(id % 17 = 0, NULL, id * 7 % 10000) AS t, " +
+      s"repeat(char(97 + id % 26), CAST(id % 400 AS INT)) AS p FROM range(10000))"
+  ) + s" $name"
+
+  // The groups take memory while the join is under way: more than there is.
+  private def query(joinType: String, how: String): String = {
+    val ofLeft = joinType.endsWith("SEMI") || joinType.endsWith("ANTI")
+    val columns =
+      if (ofLeft) "l.id, l.p, repeat(l.p, 12) AS rid, 'no' AS rp"
+      else "l.id, l.p, r.id AS rid, r.p AS rp"
+    "SELECT count(*), sum(n), sum(h) FROM (SELECT id, p, count(*) AS n, sum(hash(rid, rp)) AS h FROM " +
+      s"(SELECT /*+ SYMMETRIC_HASH(l, r) */ $columns FROM ${table("l", how)} $joinType JOIN " +
+      s"${table("r", how)} ON l.k = r.k AND r.t BETWEEN l.t - 5000 AND l.t + 5000 AND l.id % 3 <> 0) GROUP BY id, p, rid)"
+  }
+
+  private def existence(how: String): String =
+    "SELECT count(*), sum(n), sum(h) FROM (SELECT id, p, count(*) AS n, max(t) AS h FROM (SELECT id, p, t, repeat(p, 12) AS rid FROM " +
+      s"${table("l", how)} WHERE l.id % 5 = 0 OR EXISTS (SELECT * FROM ${table("r", how)} WHERE l.k = r.k " +
+      "AND r.t BETWEEN l.t - 5000 AND l.t + 5000 AND l.id % 3 <> 0)) GROUP BY id, p, rid)"
+
+  private val types = Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
+
+  private def withMemory[A](
+      bytes: Long,
+      settings: (String, String)*
+  )(body: SparkSession => A): A = {
+    SparkSession.getDefaultSession.foreach(_.stop())
+    val builder = SparkSession
+      .builder()
+      .master("local[1]")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "1")
+      .config("spark.sql.autoBroadcastJoinThreshold", "-1")
+      .config("spark.buffer.pageSize", "64k")
+      .config("spark.testing.memory", bytes.toString)
+      .config("spark.testing.reservedMemory", "0")
+      .config("spark.plait.join.strategy", "always")
+      .config(PlaitConf.RadixJoin, "always")
+      .config(PlaitConf.PlanningOnError, "fail")
+    val session =
+      settings.foldLeft(builder) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
+    try body(session)
+    finally session.stop()
+  }
+
+  private case class Ran(rows: Seq[Row], byBucket: Long, spilled: Long)
+
+  private def run(session: SparkSession, sql: String): Ran = {
+    val df = session.sql(sql)
+    val rows = df.collect().toSeq
+    val joins = collect(df.queryExecution.executedPlan) { case join: SymmetricHashJoinExec => join }
+    def sum(name: String) = joins.map(_.metrics(name).value).sum
+    Ran(rows, sum(JoinMetrics.RowsInBuckets), sum(JoinMetrics.SpillSize))
+  }
+
+  private val hows = Seq(
+    "by hash" -> "%s",
+    "by hash of a text" -> "(SELECT id, concat('key ', k) AS k, t, p FROM %s)",
+    "as they lie" -> "(SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY k ORDER BY id) AS n FROM %s) WHERE n > 0)"
+  )
+  private lazy val expected: Map[String, Seq[Row]] = withMemory(300000000) { session =>
+    session.conf.set(PlaitConf.Enabled, "false")
+    hows
+      .flatMap { case (_, how) => types.map(query(_, how)) :+ existence(how) }
+      .map(sql => sql -> session.sql(sql).collect().toSeq)
+      .toMap
+  }
+
+  for {
+    (mode, settings) <- Seq(
+      "on heap" -> Seq("spark.memory.offHeap.enabled" -> "false"),
+      "off heap" -> Seq(
+        "spark.memory.offHeap.enabled" -> "true",
+        "spark.memory.offHeap.size" -> "8400000"
+      )
+    )
+    (name, how) <- hows
+  }
+    test(
+      s"rows that are joined $name go to disk when others want memory, and each type gives Spark's ($mode)"
+    ) {
+      val rows = expected
+      withMemory(14000000, settings: _*) { session =>
+        for (sql <- types.map(query(_, how)) :+ existence(how)) {
+          val ran = run(session, sql)
+          assertEquals(ran.rows, rows(sql), sql)
+          assert(ran.byBucket > 5000, s"${ran.byBucket} rows by bucket: $sql")
+          assert(ran.spilled > 300000, s"${ran.spilled} bytes spilled: $sql")
+        }
+      }
+    }
+
+  test("a bucket with most of the rows stays in memory: there is one key") {
+    val sql =
+      "SELECT count(*), sum(n) FROM (SELECT id, p, count(*) AS n FROM (SELECT l.id, l.p, r.id AS rid FROM " +
+        s"${table("l", "%s")} JOIN ${table("r", "%s")} ON l.k % 1 = r.k % 1 AND r.t BETWEEN l.t - 5 AND l.t + 5) " +
+        "GROUP BY id, p, rid)"
+    val rows = withMemory(300000000) { session =>
+      session.conf.set(PlaitConf.Enabled, "false")
+      session.sql(sql).collect().toSeq
+    }
+    withMemory(10500000) { session =>
+      val ran = run(session, sql)
+      assertEquals(ran.rows, rows)
+      assertEquals((ran.byBucket > 15000, ran.spilled), (true, 0L))
+    }
+  }
+}
