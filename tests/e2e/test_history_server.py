@@ -33,7 +33,8 @@ near = "l.id % 7 = r.id % 7 AND r.id BETWEEN l.id AND l.id + 7"
 pairs = f"SELECT l.id FROM range(2000) l JOIN range(2000) r ON {near}"
 df = spark.sql(
     f"SELECT /*+ BROADCAST(c) */ count(*) FROM ({pairs}) p "
-    "JOIN range(50) c ON p.id BETWEEN c.id * 7 AND c.id * 7 + 5"
+    "JOIN range(50) c ON p.id BETWEEN c.id * 7 AND c.id * 7 + 5 "
+    "ASOF JOIN range(40) v MATCH_CONDITION (p.id >= v.id) ON p.id % 7 = v.id % 7"
 )
 df.collect()
 joins = {join.join.split()[0]: dict(join.metrics) for join in plait.counters(df)}
@@ -59,6 +60,12 @@ LABELS = {
         "rows collected": "collectedRows",
         "rows looked up for": "probes",
         "rows looked at": "candidates",
+    },
+    "AsOfJoin": {
+        "left rows in": "leftRowsIn",
+        "right rows in": "rightRowsIn",
+        "rows kept at peak": "peakBuffered",
+        "number of output rows": "numOutputRows",
     },
 }
 
