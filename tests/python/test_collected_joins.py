@@ -208,6 +208,42 @@ def test_without_adaptive_execution_keys_of_few_rows_are_looked_up_without_an_in
         assert "rowsPerKey" not in counted.metrics
 
 
+@pytest.mark.parametrize("index", ["auto", "always"])
+@pytest.mark.parametrize("empty", ["", " AND ranges.hi < -5"], ids=["some", "none"])
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"])
+@pytest.mark.parametrize("below", ["explode", "another join"])
+def test_rows_of_which_the_operator_below_made_several_come_out_each_as_it_is(
+    spark: SparkSession, below: str, join: str, empty: str, index: str
+) -> None:
+    several = {
+        "explode": "points LATERAL VIEW explode(sequence(1, id % 4)) AS n",
+        "another join": "points JOIN (SELECT /*+ BROADCAST */ id % 9 AS m, id AS n FROM range(40))"
+        " ON points.id % 9 = m",
+    }
+    both = "" if "SEMI" in join or "ANTI" in join else ", ranges.id AS rid"
+    query = (
+        f"SELECT q.*{both} FROM (SELECT points.*, n FROM {several[below]}) q {join} "
+        f"(SELECT * FROM ranges WHERE id >= 0{empty}) ranges "
+        "ON q.id = ranges.id AND q.x BETWEEN ranges.lo - 500 AND ranges.hi"
+    )
+    off = {"spark.sql.adaptive.enabled": False, "spark.plait.join.index": index}
+    with settings(spark, BROADCASTING | off):
+        df = spark.sql(query)
+        assert "CollectedJoin" in nodes(df)
+        assert answer(df) == rows_of_spark(spark, query)
+
+
+def test_a_dataframe_that_runs_again_counts_again(spark: SparkSession) -> None:
+    with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
+        df = spark.sql(KEYED)
+        df.collect()
+        (first,) = plait.counters(df)
+        df.collect()
+        (again,) = plait.counters(df)
+        assert first.metrics == again.metrics
+        assert again.metrics["rowsPerKey"] >= 16
+
+
 def test_without_adaptive_execution_the_plan_says_what_is_to_be_counted(
     spark: SparkSession,
 ) -> None:

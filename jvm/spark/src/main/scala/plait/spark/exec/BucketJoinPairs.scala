@@ -95,8 +95,7 @@ final class BucketJoinPairs(
     else {
       val from = if (side eq built) core.builtFrom else core.probingFrom
       val last = Option(if (side eq Side.Left) left else right)
-      val freed =
-        rows(side).toFile(buckets(side), firstDead(side).drop(deadGiven(side)), from, last)
+      val freed = rows(side).toFile(buckets(side), firstDead(side), deadGiven(side), from, last)
       isMoved ||= rows(side).isInFile
       freed
     }
@@ -104,7 +103,6 @@ final class BucketJoinPairs(
   /** What was at hand lies elsewhere. */
   private def resume(): Unit = {
     isMoved = false
-    for (side <- Side.both) rows(side).failIfLost()
     core.reload()
     if (isMatching) {
       rows(probing).point(core.probing, probingRow)

@@ -14,14 +14,15 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.{BroadcastExchangeLike, ReusedExchangeExec}
 import org.apache.spark.sql.execution.joins.plait.{BroadcastRelation, ProbingHashJoin}
 import org.apache.spark.sql.execution.joins.{
   BroadcastNestedLoopJoinExec,
   HashJoin,
   HashedRelationBroadcastMode
 }
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
+import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.spark.PlaitConf
 import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm, SidePruning}
@@ -129,26 +130,31 @@ final class CollectedJoinExec(
 
   @transient private lazy val source: Broadcast[Any] = buildPlan.executeBroadcast[Any]()
 
-  /** Known once the small side is broadcast; the tasks are told. */
-  private lazy val isIndexed: Boolean = indexFrom == 0 || {
-    val shared = BroadcastRelation.rowsPerKey(source.value, None, indexFrom.toDouble)
-    val told = longMetric(JoinMetrics.RowsPerKey)
-    JoinMetrics.note(told, math.ceil(shared).toLong)
-    SQLMetrics.postDriverMetricUpdates(
-      sparkContext,
-      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      Seq(told)
-    )
-    shared >= indexFrom
+  /** With how many of its rows one shares its key, once the small side is broadcast; None where nobody asks. */
+  @transient private lazy val shared: Option[Double] = Option.when(indexFrom > 0) {
+    BroadcastRelation.rowsPerKey(source.value, rowsBroadcast, indexFrom.toDouble)
   }
+
+  private def rowsBroadcast: Option[BigInt] = buildPlan
+    .collectFirst { case exchange: BroadcastExchangeLike => exchange }
+    .orElse(buildPlan.collectFirst { case ReusedExchangeExec(_, exchange: BroadcastExchangeLike) =>
+      exchange
+    })
+    .map(_.metrics(CollectedJoinExec.RowsBroadcast).value)
+    .filter(_ > 0)
+    .map(BigInt(_))
+
+  /** The tasks are told. */
+  private lazy val isIndexed: Boolean = shared.forall(_ >= indexFrom)
 
   /** Sent once an execution; what it holds is made once an executor. */
   @transient override protected lazy val probing: ProbingHashJoin.Probing = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
+    val rowsPerKey = shared.map(math.ceil(_).toLong)
     if (isIndexed) {
       val side = new CollectedSide(source, keys(collected), interval(collected), buildPlan.output)
-      new CollectedJoinExec.Probing(sparkContext.broadcast(side), metrics)
-    } else new ProbingHashJoin.ByKey(source)
+      new CollectedJoinExec.Probing(sparkContext.broadcast(side), rowsPerKey, metrics)
+    } else new CollectedJoinExec.ByKey(source, rowsPerKey, metrics)
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -180,8 +186,11 @@ final class CollectedJoinExec(
 object CollectedJoinExec {
 
   /** Gives a task the relation of its executor, and counts what the task did with it at its end. */
-  final class Probing(side: Broadcast[CollectedSide], metrics: Map[String, SQLMetric])
-      extends ProbingHashJoin.Probing {
+  final class Probing(
+      side: Broadcast[CollectedSide],
+      rowsPerKey: Option[Long],
+      metrics: Map[String, SQLMetric]
+  ) extends ProbingHashJoin.Probing {
     override def relationClass: String = classOf[IntervalRelation].getName
 
     override def relation(): IntervalRelation = {
@@ -191,10 +200,25 @@ object CollectedJoinExec {
         metrics(JoinMetrics.Probes) += own.probes
         metrics(JoinMetrics.Candidates) += own.candidates
         JoinMetrics.note(collected, own.size.toLong)
+        note(rowsPerKey, metrics)
       }
       own
     }
   }
+
+  /** Gives a task what was broadcast, as Spark's own join does. */
+  final class ByKey(
+      source: Broadcast[Any],
+      rowsPerKey: Option[Long],
+      metrics: Map[String, SQLMetric]
+  ) extends ProbingHashJoin.ByKey(source) {
+    override protected def begin(): Unit = note(rowsPerKey, metrics)
+  }
+
+  private val RowsBroadcast = "numOutputRows"
+
+  private def note(rowsPerKey: Option[Long], metrics: Map[String, SQLMetric]): Unit =
+    rowsPerKey.foreach(JoinMetrics.note(metrics(JoinMetrics.RowsPerKey), _))
 }
 
 /** A collected side on its way to the executors; each makes its index of it once. */

@@ -270,7 +270,13 @@ final class SymmetricHashJoinTask(
   ): JoinedPairs = {
     val lying = sorts.map(_.kept)
     val inRuns = BySide.make { side =>
-      new RowsInRuns(lying(side), runs(side), keysOf(side).reader, sides(side).output.size)
+      new RowsInRuns(
+        lying(side),
+        runs(side),
+        keysOf(side).reader,
+        sides(side).output.size,
+        run.index
+      )
     }
     val (ofBuilt, ofProbing) = (inRuns(built), inRuns(built.other))
     val order = runs.left.order

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
+import java.io.IOException
+import java.nio.channels.ClosedByInterruptException
+
+import org.apache.spark.TaskContext
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.plait.TaskEnd
 
 import plait.join.DealtRows
 
@@ -18,23 +24,25 @@ import plait.join.DealtRows
   * Conventions:
   *   1. Rows go to a file once. So much memory stays as the largest bucket takes: who has asked for memory may leave none.
   *   2. The row given last stays where it is up to the next [[load]].
-  *   3. Rows stay in memory where one bucket would take half of it or more: a key with most of the rows.
-  *   4. What the file takes, nobody counts (see [[RankSort]]).
+  *   3. Rows stay in memory where that gives back less than half of what they take: a key has most of them, say.
+  *   4. Where they cannot be written they stay, too.
+  *   5. What the file takes, nobody counts (see [[RankSort]]).
   */
 final private[spark] class KeptRows private[side] (
     val inMemory: RankedRows,
     newFile: () => RankedFile,
     spilled: SQLMetric,
     fields: Int
-) {
+) extends Logging {
   private val row = new UnsafeRow(fields)
+  private val stopIfKilled = TaskEnd.nowAndThen(TaskContext.get())
   private var file: RankedFile = _
   // The rows of the file: dead ones that are still to be read, and the place of the first behind them.
   private var deadLeft = 0
   private var place = 0
   private var until = 0
-  // Why they could not be written: whoever asked for memory may go on without, so it is told here, too.
-  private var lost: Option[Throwable] = None
+  // With no more rows than these it is worth to see whether they may go to a file.
+  private var askAt = Int.MaxValue
 
   def isInFile: Boolean = file != null
 
@@ -43,7 +51,7 @@ final private[spark] class KeptRows private[side] (
   /** Writes the rows from a place on.
     *
     * @param dead
-    *   handles of rows that are to be read first
+    *   handles of rows that are to be read first, from the one of this number on
     * @param last
     *   the row that was given last
     * @return how many bytes of memory that frees
@@ -51,55 +59,87 @@ final private[spark] class KeptRows private[side] (
   def toFile(
       buckets: KeptRows.Buckets,
       dead: Array[Long],
+      deadFrom: Int,
       from: Int,
       last: Option[UnsafeRow]
-  ): Long =
-    if (isInFile || lost.isDefined || buckets.largest >= (buckets.count - from + dead.length) / 2)
-      0L
+  ): Long = {
+    val rows = buckets.count - from + dead.length - deadFrom
+    if (isInFile || rows > askAt) 0L
+    else if (rows == 0) inMemory.clearBut(last)
     else {
-      val largest =
-        try write(buckets, dead, from)
-        catch { case error: Throwable => lost = Some(error); throw error }
-      val freed = inMemory.clearFor(largest, last)
-      buckets.loadFrom(from)
-      file.count(freed)
-      spilled += freed
-      freed
+      val sizes = sizesOf(buckets, dead, deadFrom, from)
+      val isWorthIt =
+        inMemory.freedFor(sizes.largest, sizes.longest, last) >= inMemory.getUsed / 2
+      if (isWorthIt && isWritten(buckets, dead, deadFrom, from)) {
+        val freed = inMemory.clearFor(sizes.largest, sizes.longest, last)
+        buckets.loadFrom(from)
+        file.count(freed)
+        spilled += freed
+        freed
+      } else {
+        // Each answer takes a look at all of them.
+        askAt = rows / 2
+        0L
+      }
     }
+  }
 
-  /** @return the bytes of the largest bucket */
-  private def write(buckets: KeptRows.Buckets, dead: Array[Long], from: Int): Long = {
-    file = newFile()
-    deadLeft = dead.length
-    place = from
-    until = buckets.count
-    dead.foreach(write(_, Long.MinValue))
+  private def sizesOf(
+      buckets: KeptRows.Buckets,
+      dead: Array[Long],
+      deadFrom: Int,
+      from: Int
+  ): KeptRows.Sizes = {
+    var largest, longest, bytes = 0L
+    for (number <- deadFrom until dead.length)
+      longest = math.max(longest, inMemory.bytesOf(dead(number)))
     var at = from
     var end = from
-    var bytes, largest = 0L
-    // Invariant: the rows before `at` are in the file; those of its bucket take `bytes`, and of no bucket more than `largest`.
-    while (at < until) {
+    // Invariant: of the rows before `at` those of its bucket take `bytes`, and of no bucket more than `largest`.
+    while (at < buckets.count) {
       if (at == end) {
         end = buckets.endOf(at)
         bytes = 0
       }
-      write(buckets.handle(at), buckets.rank(at))
-      bytes += KeptRows.bytesOf(row)
+      val own = inMemory.bytesOf(buckets.handle(at))
+      bytes += own
       largest = math.max(largest, bytes)
+      longest = math.max(longest, own)
       at += 1
     }
-    file.endWrites()
-    largest
+    KeptRows.Sizes(largest, longest)
   }
 
-  private def write(handle: Long, rank: Long): Unit = {
+  private def isWritten(
+      buckets: KeptRows.Buckets,
+      dead: Array[Long],
+      deadFrom: Int,
+      from: Int
+  ): Boolean = {
+    val fresh = newFile()
+    try {
+      for (number <- deadFrom until dead.length) write(fresh, dead(number), Long.MinValue)
+      for (at <- from until buckets.count) write(fresh, buckets.handle(at), buckets.rank(at))
+      fresh.endWrites()
+      file = fresh
+      deadLeft = dead.length - deadFrom
+      place = from
+      until = buckets.count
+    } catch {
+      case error: IOException if !error.isInstanceOf[ClosedByInterruptException] =>
+        logWarning("Rows of a join cannot be written to a file and stay in memory", error)
+        fresh.delete()
+    }
+    isInFile
+  }
+
+  private def write(to: RankedFile, handle: Long, rank: Long): Unit = {
     inMemory.point(handle, row)
-    file.write(row, rank)
+    to.write(row, rank)
   }
 
   /** Points `row` at the next of the dead rows, which are read first, valid until the next is read. */
   def readDead(row: UnsafeRow): Unit = {
-    failIfLost()
     file.read(): Unit
     file.point(row)
     deadLeft -= 1
@@ -109,12 +149,14 @@ final private[spark] class KeptRows private[side] (
     * @param moved
     *   told where each lies
     */
-  def load(from: Int, until: Int, moved: KeptRows.Moved): Unit = {
-    failIfLost()
+  def load(from: Int, until: Int, moved: KeptRows.Moved): Unit = if (
+    from < until && place < until
+  ) {
     // Invariant: the rows before `place` were read.
     while (deadLeft > 0 || place < from) skip()
     inMemory.layAnew()
     while (place < until) {
+      stopIfKilled()
       val rank = file.read()
       file.point(row)
       moved.lies(place, inMemory.lay(row), rank)
@@ -124,12 +166,10 @@ final private[spark] class KeptRows private[side] (
   }
 
   private def skip(): Unit = {
+    stopIfKilled()
     file.read(): Unit
     if (deadLeft > 0) deadLeft -= 1 else place += 1
   }
-
-  def failIfLost(): Unit = if (lost.isDefined)
-    throw new IllegalStateException("Rows of a join could not be written to a file", lost.get)
 }
 
 private[spark] object KeptRows {
@@ -141,8 +181,6 @@ private[spark] object KeptRows {
     /** Where the bucket of this place ends. */
     def endOf(place: Int): Int
 
-    /** The most rows of a bucket. */
-    def largest: Int
     def rank(place: Int): Long
     def handle(place: Int): Long
 
@@ -154,7 +192,6 @@ private[spark] object KeptRows {
   final class OfDealt(rows: DealtRows) extends Buckets {
     override def count: Int = rows.count
     override def endOf(place: Int): Int = rows.endOf(place)
-    override val largest: Int = rows.largest
     override def rank(place: Int): Long = rows.rank(place)
     override def handle(place: Int): Long = rows.handle(place)
     override def loadFrom(place: Int): Unit = ()
@@ -168,5 +205,6 @@ private[spark] object KeptRows {
     def lies(place: Int, handle: Long, rank: Long): Unit
   }
 
-  private def bytesOf(row: UnsafeRow): Long = row.getSizeInBytes.toLong + 8
+  /** Bytes of the largest bucket, and of the longest row. */
+  final private case class Sizes(largest: Long, longest: Long)
 }

@@ -191,24 +191,45 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     bytes + Platform.getLong(base, offset + bytes)
   }
 
+  /** What a row takes of its page. */
+  def bytesOf(handle: Long): Long =
+    Platform.getLong(memory.getPage(handle), memory.getOffsetInPage(handle)) + LengthBytes
+
   /** All rows are gone, as they lie in a file; memory goes back but for that of one row, and as much as is asked for.
     * @param bytes
     *   what stays for rows that are laid down ([[lay]]) one after the other, where there is so much
+    * @param longest
+    *   the most that one of them takes: so much of a page may not be used
     * @return how many bytes went back
     */
-  def clearFor(bytes: Long, kept: Option[UnsafeRow]): Long = {
+  def clearFor(bytes: Long, longest: Long, kept: Option[UnsafeRow]): Long = {
     val before = getUsed
-    var spare = 0L
-    val stay = new util.ArrayList[MemoryBlock]
-    pages.forEach { page =>
-      if (spare < bytes || kept.exists(isIn(_, page))) {
-        spare += page.size
-        val _ = stay.add(page)
-      } else freePage(page)
-    }
+    val stay = staying(bytes, longest, kept)
+    pages.forEach(page => if (!stay.contains(page)) freePage(page))
     forget()
     pages.addAll(stay)
     before - getUsed
+  }
+
+  /** How many bytes [[clearFor]] would give back. */
+  def freedFor(bytes: Long, longest: Long, kept: Option[UnsafeRow]): Long =
+    getUsed - staying(bytes, longest, kept).stream.mapToLong(_.size).sum
+
+  private def staying(
+      bytes: Long,
+      longest: Long,
+      kept: Option[UnsafeRow]
+  ): util.List[MemoryBlock] = {
+    var spare = 0L
+    val stay = new util.ArrayList[MemoryBlock]
+    pages.forEach { page =>
+      val room = math.max(0, page.size - longest)
+      if ((spare < bytes && room > 0) || kept.exists(isIn(_, page))) {
+        spare += room
+        val _ = stay.add(page)
+      }
+    }
+    stay
   }
 
   /** Rows that were laid down are gone, and their memory is used again. */
@@ -234,7 +255,10 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     if (laidIn < pages.size) {
       page = pages.get(laidIn)
       position = 0
-    } else turnPage(bytes)
+    } else {
+      pageSize = SmallestPage
+      turnPage(bytes.toLong)
+    }
     laidIn += 1
   }
 

@@ -3,7 +3,7 @@ package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import plait.join.MergeJoin
+import plait.join.{IndexMemory, MergeJoin}
 
 /** The rows of one side that came by key ([[KeyRuns]]), as they lie, and their keys.
   *
@@ -13,12 +13,15 @@ import plait.join.MergeJoin
   *
   * @param reader
   *   of a key alone
+  * @param index
+  *   told what rows that are read from a file take of the heap
   */
 final private[spark] class RowsInRuns(
     kept: KeptRows,
     runs: KeyRuns,
     reader: SideReader,
-    fields: Int
+    fields: Int,
+    index: IndexMemory = IndexMemory.Uncounted
 ) extends MergeJoin.Rows
     with KeptRows.Buckets {
   private val rows = kept.inMemory
@@ -49,7 +52,6 @@ final private[spark] class RowsInRuns(
   override def count: Int = runs.count
   override def nextKey(number: Int): Int = runs.nextRun(number)
   override def endOf(number: Int): Int = runs.nextRun(number)
-  override def largest: Int = runs.longest
 
   override def rank(number: Int): Long =
     if (!isLoading) rows.rankOf(number)
@@ -77,6 +79,7 @@ final private[spark] class RowsInRuns(
     loadedFrom = if (nextKey(loadedUntil) == until) loadedUntil else number
     loadedUntil = until
     if (handles.length < until - loadedFrom) {
+      index.add(RowsInRuns.BytesPerLoaded * (until - loadedFrom - handles.length))
       handles = new Array[Long](until - loadedFrom)
       ranks = new Array[Long](until - loadedFrom)
     }
@@ -105,4 +108,7 @@ private[spark] object RowsInRuns {
 
   /** What a dead row takes of the heap: its number while they are taken out, and its handle. */
   val BytesPerDeadRow: Int = 4 + 8
+
+  /** What a row of the longest run takes that is read from a file: its handle and rank. */
+  private val BytesPerLoaded = 8L + 8
 }

@@ -50,9 +50,9 @@ object BroadcastRelation {
 
   private def counts(relation: HashedRelation): Iterator[Double] = relation match {
     case byBytes: UnsafeHashedRelation =>
-      val found = new Array[Double](byBytes.maxNumKeysIndex)
+      val found = new Array[Int](byBytes.maxNumKeysIndex)
       byBytes.valuesWithKeyIndex().foreach(value => found(value.getKeyIndex) += 1)
-      found.iterator
+      found.iterator.filter(_ > 0).map(_.toDouble)
     case other => perKey(other).map(_.size.toDouble)
   }
 

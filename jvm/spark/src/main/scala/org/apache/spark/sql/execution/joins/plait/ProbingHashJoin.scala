@@ -5,6 +5,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.execution.joins.{
   EmptyHashedRelation,
   HashJoin,
@@ -41,8 +42,9 @@ trait ProbingHashJoin extends HashJoin {
     streamed => join(streamed, source.relation(), rows)
   }
 
-  /** One row of the streamed side may give several. */
-  override def needCopyResult: Boolean = !probing.keyIsUnique
+  /** One row of the streamed side may give several, or one of what is below it. */
+  override def needCopyResult: Boolean = !probing.keyIsUnique ||
+    streamedPlan.asInstanceOf[CodegenSupport].needCopyResult
 }
 
 object ProbingHashJoin {
@@ -56,13 +58,17 @@ object ProbingHashJoin {
   }
 
   /** The relation that was broadcast, by key alone. */
-  final class ByKey(broadcast: Broadcast[Any]) extends Probing {
+  class ByKey(broadcast: Broadcast[Any]) extends Probing {
     private def whole: HashedRelation = broadcast.value.asInstanceOf[HashedRelation]
     override def relationClass: String = whole.getClass.getName
     override def keyIsUnique: Boolean = whole.keyIsUnique
     override def isEmpty: Boolean = whole eq EmptyHashedRelation
 
+    /** A task begins. */
+    protected def begin(): Unit = ()
+
     override def relation(): HashedRelation = {
+      begin()
       val own = whole.asReadOnlyCopy()
       TaskContext.get().taskMetrics().incPeakExecutionMemory(own.estimatedSize)
       own
