@@ -269,7 +269,7 @@ def test_intervals_are_not_solved_where_the_few_rows_of_a_key_are_compared(
         rows = answer(df)
         assert nodes(df) == ["CollectedJoin"]
         (counted,) = plait.counters(df)
-        assert counted.metrics["rowsPerKey"] == 6
+        assert counted.metrics["rowsPerKey"] == 5
         assert counted.metrics["probes"] == 0
     assert rows == rows_of_spark(spark, query)
 

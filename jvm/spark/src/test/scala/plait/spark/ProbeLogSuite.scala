@@ -21,7 +21,7 @@ class ProbeLogSuite extends SparkSuite {
       for (_ <- 1 to times) df.collect()
       val deadline = System.nanoTime() + 20000000000L
       while (lines.size < count && System.nanoTime() < deadline) Thread.sleep(20)
-      if (count == 0) Thread.sleep(500)
+      if (count < times) Thread.sleep(500)
     } finally System.setOut(before)
     lines
   }
@@ -53,6 +53,14 @@ class ProbeLogSuite extends SparkSuite {
           assertEquals(lines.map(_.takeWhile(_ != ';')).distinct.size, 1, s"$lines")
         }
       }
+  }
+
+  test("a join that does not run again, as what came of it was shuffled, has one line") {
+    withConf(PlaitConf.LogProbes -> "true", "spark.sql.adaptive.enabled" -> "false") {
+      val query =
+        s"SELECT f.id, count(*) FROM ${table("f")} JOIN ${table("w")} ON $near GROUP BY f.id"
+      assertEquals(printed(query, 1, times = 3).size, 1)
+    }
   }
 
   test("two joins of a query have a line each; nothing is printed where it is off") {

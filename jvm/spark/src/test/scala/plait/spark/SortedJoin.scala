@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.LongType
 import plait.join.{JoinCore, KeyGroup, MemoryRowBuffer, RowStore}
 import plait.order.OrderChoice
 import plait.spark.exec.{BufferTrace, SymmetricHashJoinPairs}
-import plait.spark.side.{JoinOutput, JoinedPairs, PairTest, RowsByRank, SideReader, WholeKeyTable}
+import plait.spark.side._
 import plait.spark.translate.{SideExpressions, TermTranslation}
 import plait.{BySide, Side}
 
@@ -71,6 +71,7 @@ final class SortedJoin(
       roles,
       PairTest.of(condition.reduce(And(_, _)), columns, 0),
       BufferTrace.Off,
+      new ReadingThread,
       () => ()
     )
   }

@@ -152,7 +152,8 @@ case class AsOfJoinExec(
   override def ofPairs: Option[Expression] =
     (best.compared ++ best.within ++ condition).reduceOption(And(_, _))
 
-  override def found(names: BySide[String]): String = s"one row of ${names.right} at most for each"
+  override def found(names: BySide[String], counted: String => Long): String =
+    s"one row of ${names.right} at most for each"
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,

@@ -4,7 +4,15 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join._
-import plait.spark.side.{JoinedPairs, KeptRows, KeyForm, PairTest, RankedRows, SideReader}
+import plait.spark.side.{
+  JoinedPairs,
+  KeptRows,
+  KeyForm,
+  PairTest,
+  RankedRows,
+  ReadingThread,
+  SideReader
+}
 import plait.{BySide, Side}
 
 /** Drives a [[BucketJoin]] over rows in memory: reads the reach of each row that is looked up, compares keys, and
@@ -45,6 +53,7 @@ final class BucketJoinPairs(
     fields: BySide[Int],
     accepts: PairTest,
     stopAfter: Int => Unit,
+    reading: ReadingThread,
     release: () => Unit
 ) extends JoinedPairs {
   private val built = core.built
@@ -79,6 +88,7 @@ final class BucketJoinPairs(
   def rowsOut: Long = rowsGiven
 
   override def advance(): Boolean = {
+    reading.begin()
     isAtRest = false
     if (isMoved) resume()
     val isFound = find()

@@ -150,7 +150,7 @@ final class CollectedJoinExec(
   /** Sent once an execution; what it holds is made once an executor. */
   @transient override protected lazy val probing: ProbingHashJoin.Probing = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
-    val rowsPerKey = shared.map(math.ceil(_).toLong)
+    val rowsPerKey = shared.map(_.toLong)
     if (isIndexed) {
       val side = new CollectedSide(source, keys(collected), interval(collected), buildPlan.output)
       new CollectedJoinExec.Probing(sparkContext.broadcast(side), rowsPerKey, metrics)
@@ -162,7 +162,7 @@ final class CollectedJoinExec(
     streamedPlan.execute().mapPartitions(joined)
   }
 
-  override def found(names: BySide[String]): String =
+  override def found(names: BySide[String], counted: String => Long): String =
     s"all matches found by probing ${names(collected)}"
 
   override protected def withNewChildrenInternal(

@@ -20,8 +20,10 @@ trait PlaitJoinExec extends BaseJoinExec {
   /** Once it has run: by which side the matches were found.
     * @param names
     *   of the sides, as the query wrote them
+    * @param counted
+    *   what its metrics, by their names, have come to
     */
-  def found(names: BySide[String]): String
+  def found(names: BySide[String], counted: String => Long): String
 
   /** What holds of every pair that is joined, beyond the keys. */
   def ofPairs: Option[Expression] = condition

@@ -4,7 +4,7 @@ package plait.spark.exec
 import scala.collection.mutable
 
 import org.apache.spark.SparkContext
-import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerEvent}
+import org.apache.spark.scheduler._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -23,7 +23,8 @@ import plait.spark.side.JoinMetrics
   * CollectedJoin LeftOuter: 6114 rows; all matches found by probing w
   * }}}
   *
-  * It is so for each run of it: Spark executes the nodes of a DataFrame once, and runs what came of that again.
+  * It is so for each run of it, if the join ran with it: Spark executes the nodes of a DataFrame once, and runs what came of
+  * that again, but for what is shuffled or broadcast already.
   *
   * A side has the name that the query gave it; `left` or `right` if it has none, or several. What runs
   * outside of a query of Spark SQL (`df.rdd`) is not told of.
@@ -53,20 +54,42 @@ object ProbeLog extends AdaptiveSparkPlanHelper {
 
   final private class Listener extends SparkListener {
     private val running = mutable.Map.empty[Long, Vector[PlaitJoinExec]]
+    // Of queries that run: their stages, and what counters had come to when these ended.
+    private val queryOf = mutable.Map.empty[Int, Long]
+    private val counted = mutable.Map.empty[Long, Map[Long, Long]]
 
     def add(query: Long, join: PlaitJoinExec): Unit = synchronized {
       val others = running.getOrElse(query, Vector.empty)
       if (!others.exists(_ eq join)) running(query) = others :+ join
     }
 
+    override def onJobStart(start: SparkListenerJobStart): Unit =
+      Option(start.properties)
+        .flatMap(properties => Option(properties.getProperty(SQLExecution.EXECUTION_ID_KEY)))
+        .foreach(id => synchronized(start.stageIds.foreach(stage => queryOf(stage) = id.toLong)))
+
+    override def onStageCompleted(completed: SparkListenerStageCompleted): Unit = synchronized {
+      val stage = completed.stageInfo
+      queryOf.get(stage.stageId).foreach { query =>
+        val values = stage.accumulables.collect { case (id, Counted(value)) => id -> value }
+        counted(query) = counted.getOrElse(query, Map.empty) ++ values
+      }
+    }
+
     override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
       case end: SparkListenerSQLExecutionEnd =>
-        val first = synchronized(running.remove(end.executionId)).getOrElse(Vector.empty)
-        val again = EndedQuery.plan(end).toSeq.flatMap(watchedIn)
-        (first ++ again.filterNot(join => first.exists(_ eq join))).foreach { join =>
-          System.out.println(line(join))
-        }
+        val (first, values) = synchronized(ended(end.executionId))
+        first.foreach(join => System.out.println(line(join, name => join.metrics(name).value)))
+        for {
+          join <- EndedQuery.plan(end).toSeq.flatMap(watchedIn)
+          if !first.exists(_ eq join) && join.metrics.values.exists(m => values.contains(m.id))
+        } System.out.println(line(join, name => values.getOrElse(join.metrics(name).id, 0L)))
       case _ => ()
+    }
+
+    private def ended(query: Long) = {
+      queryOf.filterInPlace((_, of) => of != query)
+      (running.remove(query).getOrElse(Vector.empty), counted.remove(query).getOrElse(Map.empty))
     }
 
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit =
@@ -77,10 +100,15 @@ object ProbeLog extends AdaptiveSparkPlanHelper {
     case join: PlaitJoinExec if join.getTagValue(Watched).isDefined => join
   }
 
-  private def line(join: PlaitJoinExec): String = {
+  private object Counted {
+    def unapply(info: AccumulableInfo): Option[Long] =
+      info.value.collect { case number: Long => number }
+  }
+
+  private def line(join: PlaitJoinExec, counted: String => Long): String = {
     val names = namesOf(join)
-    s"${join.nodeName} ${join.joinType}: ${join.metrics(JoinMetrics.OutputRows).value} rows; " +
-      join.found(names)
+    s"${join.nodeName} ${join.joinType}: ${counted(JoinMetrics.OutputRows)} rows; " +
+      join.found(names, counted)
   }
 
   private def namesOf(join: PlaitJoinExec): BySide[String] = {

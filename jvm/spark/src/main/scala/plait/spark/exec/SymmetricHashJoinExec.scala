@@ -138,8 +138,8 @@ case class SymmetricHashJoinExec(
   override protected def described(side: Side): String =
     if (isSortedHere(side)) s"${pruning(side)}; sorted here" else super.described(side)
 
-  override def found(names: BySide[String]): String = Side.both
-    .map(side => s"by probing ${names(side)}: ${metrics(JoinMetrics.pairsByProbing(side)).value}")
+  override def found(names: BySide[String], counted: String => Long): String = Side.both
+    .map(side => s"by probing ${names(side)}: ${counted(JoinMetrics.pairsByProbing(side))}")
     .mkString("matches found ", ", ", "")
 
   override protected def withNewChildrenInternal(

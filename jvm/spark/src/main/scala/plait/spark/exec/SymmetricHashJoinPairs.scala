@@ -4,7 +4,7 @@ package plait.spark.exec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import plait.join.{JoinCore, KeyGroup, Leaving, Role}
-import plait.spark.side.{JoinedPairs, PairTest, RowsByRank, SideReader}
+import plait.spark.side.{JoinedPairs, PairTest, ReadingThread, RowsByRank, SideReader}
 import plait.{BySide, Side}
 
 /** Drives the join core from two iterators: reads a row of the side that the core wants, gives the
@@ -34,6 +34,7 @@ final class SymmetricHashJoinPairs(
     roles: BySide[Role],
     accepts: PairTest,
     trace: BufferTrace,
+    reading: ReadingThread,
     release: () => Unit
 ) extends JoinedPairs {
   private val givesMatches = Role.givesMatches(roles)
@@ -50,6 +51,7 @@ final class SymmetricHashJoinPairs(
   def rowsOut: Long = rows
 
   override def advance(): Boolean = {
+    reading.begin()
     val isFound = find()
     if (isFound) rows += 1 else release()
     isFound

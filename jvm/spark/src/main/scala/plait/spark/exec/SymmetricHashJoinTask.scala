@@ -48,7 +48,9 @@ final class SymmetricHashJoinTask(
   def join(inputs: BySide[Iterator[InternalRow]]): JoinedPairs = {
     val run = new SymmetricHashJoinTask.Run(TaskContext.get())
     val sorts = sides.map { side =>
-      Option.when(side.isSortedHere)(new RankSort(side.ranks.head, side.output, metrics))
+      Option.when(side.isSortedHere)(
+        new RankSort(side.ranks.head, side.output, metrics, run.reading)
+      )
     }
     run.ending.is(() => release(run, sorts))
     def byRank = joinByRank(
@@ -94,7 +96,8 @@ final class SymmetricHashJoinTask(
   ): JoinedPairs = {
     val keys = HashKeyTable.of(KeyForm.of(sides.left.keys), run.index)
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
-    val stores = sides.map(s => new PagedRowStore(run.memory, s.output.size, target))
+    val stores =
+      sides.map(s => new PagedRowStore(run.memory, s.output.size, target, reading = run.reading))
     val buffers =
       BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side), run.index))
     val core = new JoinCore[SideReader, KeyGroup, UnsafeRow](keys, buffers, roles, rankless)
@@ -105,6 +108,7 @@ final class SymmetricHashJoinTask(
       roles,
       accepts(run.context),
       trace.fold[BufferTrace](BufferTrace.Off)(new BufferTrace.On(run.context.partitionId(), _)),
+      run.reading,
       () => run.ending.run()
     )
     run.ending.is { () =>
@@ -328,6 +332,7 @@ final class SymmetricHashJoinTask(
       sides.map(_.output.size),
       accepts(run.context),
       TaskEnd.afterRows(run.context),
+      run.reading,
       () => run.ending.run()
     )
     for (side <- Side.both) sorts(side).whenShort(() => pairs.spill(side))
@@ -401,6 +406,7 @@ object SymmetricHashJoinTask {
     val ending: JoinEnding = JoinEnding.of(context)
     val memory: TaskMemoryManager = TaskMemory.of(context)
     val index = new TaskIndexMemory(memory)
+    val reading = new ReadingThread
   }
 }
 

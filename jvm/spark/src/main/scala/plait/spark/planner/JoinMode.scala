@@ -164,18 +164,28 @@ object JoinMode extends JoinSelectionHelper {
     if (!stage.isMaterialized) Left(WhyNot.BroadcastFirst(side))
     else
       whyBroadcast(join, side).toLeft(()).flatMap { _ =>
-        val partners = partnersIn(stage, EnoughPartners)
-        Either.cond(
-          partners >= EnoughPartners || PlaitConf(SQLConf.get).index == IndexChoice.Always,
-          Collected(
-            side,
-            enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong)),
-            Surely
-          ),
-          if (join.residual.isEmpty) WhyNot.NoComparison()
-          else WhyNot.FewPartners(side, math.ceil(partners).toLong)
-        )
+        if (PlaitConf(SQLConf.get).index == IndexChoice.Always)
+          Right(Collected(side, _ => stage.getRuntimeStatistics.rowCount, Surely))
+        else ofCounted(join, side, stage)
       }
+
+  private def ofCounted(
+      join: JoinToPlan,
+      side: Side,
+      stage: BroadcastQueryStageExec
+  ): Either[WhyNot, JoinMode] = {
+    val partners = partnersIn(stage, EnoughPartners)
+    Either.cond(
+      partners >= EnoughPartners,
+      Collected(
+        side,
+        enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong)),
+        Surely
+      ),
+      if (join.residual.isEmpty) WhyNot.NoComparison()
+      else WhyNot.FewPartners(side, partners.toLong)
+    )
+  }
 
   /** Counted once a broadcast, however often adaptive execution plans the join. */
   private def partnersIn(stage: BroadcastQueryStageExec, enough: Long): Double =

@@ -27,8 +27,9 @@ final class AsOfJoinPairs(
     core: AsOfCore[SideReader, UnsafeRow],
     roles: BySide[Role],
     conditions: PairConditions.Tests,
+    reading: ReadingThread,
     release: () => Unit
-) extends AsOfPairs(roles, release) {
+) extends AsOfPairs(roles, reading, release) {
   private val ofLeft = conditions.ofLeft.orNull
   private val ofRight = conditions.ofRight.orNull
   private val isWithin = conditions.isWithin.orNull

@@ -37,19 +37,21 @@ final class AsOfJoinTask(
     val context = TaskContext.get()
     val ending = JoinEnding.of(context)
     val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
-    val stores =
-      sides.map(s => new PagedRowStore(TaskMemory.of(context), s.output.size, target))
+    val reading = new ReadingThread
+    val stores = sides.map { s =>
+      new PagedRowStore(TaskMemory.of(context), s.output.size, target, reading = reading)
+    }
     val index = new TaskIndexMemory(TaskMemory.of(context))
     val compiled = PairConditions.compiled(conditions, sides.map(_.output), context)
-    val sorts = sides.map(s => new RankSort(s.ranks.head, s.output, metrics))
+    val sorts = sides.map(s => new RankSort(s.ranks.head, s.output, metrics, reading))
     val sorted = BySide.make { side =>
       around(side, if (sides(side).isSortedHere) sorts(side).sorted(inputs(side)) else inputs(side))
     }
     val release = () => ending.run()
     val pairs =
       if (best.direction == MatchDirection.Nearest)
-        nearest(sorted, stores, index, compiled, release)
-      else toOneSide(sorted, stores.right, index, compiled, release)
+        nearest(sorted, stores, index, compiled, reading, release)
+      else toOneSide(sorted, stores.right, index, compiled, reading, release)
     ending.is { () =>
       metrics(JoinMetrics.OutputRows) += pairs.rowsOut
       JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), pairs.peak)
@@ -68,6 +70,7 @@ final class AsOfJoinTask(
       store: PagedRowStore,
       index: IndexMemory,
       compiled: PairConditions.Tests,
+      reading: ReadingThread,
       release: () => Unit
   ): AsOfPairs = new AsOfJoinPairs(
     inputs,
@@ -83,6 +86,7 @@ final class AsOfJoinTask(
     ),
     roles,
     compiled,
+    reading,
     release
   )
 
@@ -91,6 +95,7 @@ final class AsOfJoinTask(
       stores: BySide[PagedRowStore],
       index: IndexMemory,
       compiled: PairConditions.Tests,
+      reading: ReadingThread,
       release: () => Unit
   ): AsOfPairs = {
     val distance = MatchDistance.of(best, sides.map(_.output))
@@ -111,6 +116,7 @@ final class AsOfJoinTask(
       core,
       roles,
       compiled,
+      reading,
       release
     )
   }

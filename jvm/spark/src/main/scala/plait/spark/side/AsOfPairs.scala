@@ -6,10 +6,13 @@ import plait.{BySide, Side}
 
 /** The pairs of an as-of join in one task, found one at a time, and what was read for them.
   *
+  * @param reading
+  *   told who reads
   * @param release
   *   gives back all that is held, with the last pair, and not with the end of the task
   */
-abstract class AsOfPairs(roles: BySide[Role], release: () => Unit) extends JoinedPairs {
+abstract class AsOfPairs(roles: BySide[Role], reading: ReadingThread, release: () => Unit)
+    extends JoinedPairs {
   final protected val leftAloud: Boolean = roles.left.leaves eq Leaving.Aloud
   final protected val rightAloud: Boolean = roles.right.leaves eq Leaving.Aloud
   final protected val givesMatches: Boolean = Role.givesMatches(roles)
@@ -29,6 +32,7 @@ abstract class AsOfPairs(roles: BySide[Role], release: () => Unit) extends Joine
 
   final override def advance(): Boolean = {
     if (!isOver) {
+      reading.begin()
       isOver = !find()
       if (isOver) release() else rows += 1
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.side
 
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression}
 import org.apache.spark.sql.internal.SQLConf
 
 /** Compiles a [[SideReader]]: the expressions of a side write its fields, without a row between.
@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
   * {{{
   * rank:     isNull_0 ... value_0 ...        hasRank_$eq(!isNull_0); rank_$eq(value_0);      perhaps from knownRank()
   * ends:     the same                        reaches only if none of the three is NULL
-  * key:      only for a row that reaches     keyValue_$eq(...), or keyIs(a text), or key_$eq(a row)
+  * key:      only for a row that reaches     keyValue_$eq(...), or keyLiesIn(row, column), keyIs(a text), or key_$eq(a row)
   * }}}
   */
 object GenerateSideReader {
@@ -52,6 +52,9 @@ object GenerateSideReader {
 
   private def keyCode(context: CodegenContext, form: KeyForm): String = form match {
     case KeyForm.Whole(expression) => oneKey(context, expression, "keyValue_$eq")
+    case KeyForm.Text(column: BoundReference) =>
+      s"""if (${context.INPUT_ROW}.isNullAt(${column.ordinal})) reaches_$$eq(false);
+         |else keyLiesIn(row(), ${column.ordinal});""".stripMargin
     case KeyForm.Text(expression) => oneKey(context, expression, "keyIs")
     case KeyForm.Columns(expressions) =>
       val row = GenerateUnsafeProjection.createCode(context, expressions.map(canonical))

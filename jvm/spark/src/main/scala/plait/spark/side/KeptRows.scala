@@ -28,7 +28,7 @@ import plait.join.DealtRows
   *   4. Where they cannot be written they stay, too.
   *   5. What the file takes, nobody counts (see [[RankSort]]).
   */
-final private[spark] class KeptRows private[side] (
+final private[spark] class KeptRows(
     val inMemory: RankedRows,
     newFile: () => RankedFile,
     spilled: SQLMetric,
@@ -116,8 +116,9 @@ final private[spark] class KeptRows private[side] (
       deadFrom: Int,
       from: Int
   ): Boolean = {
-    val fresh = newFile()
+    var fresh: RankedFile = null
     try {
+      fresh = newFile()
       for (number <- deadFrom until dead.length) write(fresh, dead(number), Long.MinValue)
       for (at <- from until buckets.count) write(fresh, buckets.handle(at), buckets.rank(at))
       fresh.endWrites()
@@ -128,7 +129,7 @@ final private[spark] class KeptRows private[side] (
     } catch {
       case error: IOException if !error.isInstanceOf[ClosedByInterruptException] =>
         logWarning("Rows of a join cannot be written to a file and stay in memory", error)
-        fresh.delete()
+        if (fresh != null) fresh.delete()
     }
     isInFile
   }

@@ -23,8 +23,9 @@ final class NearestJoinPairs(
     core: NearestCore[SideReader, UnsafeRow, UnsafeRow, _],
     roles: BySide[Role],
     conditions: PairConditions.Tests,
+    reading: ReadingThread,
     release: () => Unit
-) extends AsOfPairs(roles, release) {
+) extends AsOfPairs(roles, reading, release) {
   // Is there a row that was read and not yet given to the core?
   private val has = Array(false, false)
   private val ended = Array(false, false)

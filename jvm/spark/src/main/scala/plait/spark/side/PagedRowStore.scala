@@ -44,7 +44,8 @@ final class PagedRowStore(
     memory: TaskMemoryManager,
     fields: Int,
     target: SpillTarget,
-    mostPages: Int = PageGrowth.MostPages
+    mostPages: Int = PageGrowth.MostPages,
+    reading: ReadingThread = new ReadingThread
 ) extends MemoryConsumer(memory, PageGrowth.Smallest, memory.getTungstenMemoryMode)
     with SortableRowStore[UnsafeRow] {
   private val pages = new util.ArrayList[MemoryBlock]
@@ -69,7 +70,6 @@ final class PagedRowStore(
   // Places of rows that were in the page that is being filled, and have gone.
   private val vacated = new Array[Long](PagedRowStore.MostVacated)
   private var vacatedCount = 0
-  private var owner: Thread = _
   private val row = new UnsafeRow(fields)
   private val second = new UnsafeRow(fields)
   private val copyOfSecond = new UnsafeRow(fields)
@@ -239,7 +239,7 @@ final class PagedRowStore(
     * thread of the task, such as one that feeds Python: this one may be writing.
     */
   override def spill(size: Long, trigger: MemoryConsumer): Long =
-    if (Thread.currentThread eq owner) spillHere(size) else 0L
+    reading.unlessAnother(() => spillHere(size))
 
   private def spillHere(size: Long): Long = {
     val before = getUsed
@@ -285,7 +285,7 @@ final class PagedRowStore(
   }
 
   private def newPage(needed: Long): Int = {
-    owner = Thread.currentThread
+    reading.begin()
     if (inMemory >= mostPages) spillHere(1): Unit
     val page = allocated(needed)
     inMemory += 1

@@ -37,10 +37,11 @@ import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
 final class RankSort(
     rank: Expression,
     output: Seq[Attribute],
-    metrics: Map[String, SQLMetric]
+    metrics: Map[String, SQLMetric],
+    reading: ReadingThread = new ReadingThread
 ) {
   private val context = TaskContext.get()
-  private val held = new RankedRows(TaskMemory.of(context))
+  private val held = new RankedRows(TaskMemory.of(context), reading)
   private val files = mutable.ArrayBuffer.empty[RankedFile]
   private val inFiles = mutable.ArrayBuffer.empty[RankedStretch.InFile]
   // So many were left when they were merged last.

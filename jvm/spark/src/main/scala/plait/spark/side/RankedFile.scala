@@ -22,7 +22,7 @@ import org.apache.spark.unsafe.Platform
   * @param writes
   *   how often its rows were written, with this time
   */
-final private[side] class RankedFile(val writes: Int) {
+final private[spark] class RankedFile(val writes: Int) {
   import RankedFile._
   private val stream = new SpillStream
   // Null but while it is written.

@@ -29,8 +29,10 @@ import org.apache.spark.util.collection.unsafe.sort.RadixSort
   * Spark makes no page smaller than the one that a consumer says it has, if there is memory for it, so that is the
   * smallest: the first of a few rows would else take all that a task with little memory has.
   */
-final private[spark] class RankedRows(memory: TaskMemoryManager)
-    extends MemoryConsumer(memory, RankedRows.SmallestPage, memory.getTungstenMemoryMode) {
+final private[spark] class RankedRows(
+    memory: TaskMemoryManager,
+    reading: ReadingThread = new ReadingThread
+) extends MemoryConsumer(memory, RankedRows.SmallestPage, memory.getTungstenMemoryMode) {
   import RankedRows._
 
   private val pages = new util.ArrayList[MemoryBlock]
@@ -44,8 +46,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   private var lastRank = Long.MaxValue
   private val begins = new Array[Int](MostStretches)
   private var stretches = 0
-  // What is asked when memory is short; no other thread of the task may take what this one reads.
-  private var owner: Thread = _
+  // What is asked when memory is short.
   private var onPressure: () => Long = () => 0L
   private var touched = 0L
   private var read = Array.empty[RankedStretch]
@@ -91,7 +92,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   private def isInPlace: Boolean = stretches < MostStretches
 
   private def turnPage(bytes: Long): Unit = {
-    owner = Thread.currentThread
+    reading.begin()
     val fresh =
       try allocatePage(math.max(pageSize, bytes))
       catch {
@@ -107,7 +108,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   }
 
   private def widen(): Unit = {
-    owner = Thread.currentThread
+    reading.begin()
     val wanted = if (pairs == null) FirstPairs else pairs.size * 2
     val wider =
       try allocateArray(wanted)
@@ -204,7 +205,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
     */
   def clearFor(bytes: Long, longest: Long, kept: Option[UnsafeRow]): Long = {
     val before = getUsed
-    val stay = staying(bytes, longest, kept)
+    val stay = new util.ArrayList(staying(bytes, longest, kept))
     pages.forEach(page => if (!stay.contains(page)) freePage(page))
     forget()
     pages.addAll(stay)
@@ -229,7 +230,8 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
         val _ = stay.add(page)
       }
     }
-    stay
+    // All of them, as one may be of a row that fits in no other.
+    if (spare < bytes) pages else stay
   }
 
   /** Rows that were laid down are gone, and their memory is used again. */
@@ -316,7 +318,7 @@ final private[spark] class RankedRows(memory: TaskMemoryManager)
   }
 
   override def spill(size: Long, trigger: MemoryConsumer): Long =
-    if (rows > 0 && (Thread.currentThread eq owner)) onPressure() else 0L
+    if (rows > 0) reading.unlessAnother(onPressure) else 0L
 
   /** Gives all memory back, but for the page of one row.
     * @return how many bytes

@@ -23,6 +23,15 @@ abstract class RowKey {
     textBytes = text.numBytes
   }
 
+  /** A text that is a column of the row: no object is made of it. */
+  final protected def keyLiesIn(in: UnsafeRow, column: Int): Unit = {
+    // As UnsafeRow has it: where it begins, from the row's first byte on, and its bytes.
+    val place = in.getLong(column)
+    textBase = in.getBaseObject
+    textOffset = in.getBaseOffset + (place >>> 32)
+    textBytes = place.toInt
+  }
+
   final private[side] def isSameText(other: RowKey): Boolean =
     textBytes == other.textBytes && ByteArrayMethods.arrayEquals(
       textBase,
