@@ -421,7 +421,8 @@ def test_in_little_memory_they_go_to_disk(what: str) -> None:
     if WHY.total() < 100:
         pytest.skip("too few of them have run to say so")
     assert SPILLED[what, True] >= len(SEEDS) // 40, SPILLED
-    assert SPILLED[what, False] <= 0.05 * SPILLED[what, True], SPILLED
+    # One may have more memory for a moment, as Spark frees what it has broadcast when it likes.
+    assert SPILLED[what, False] <= max(1, 0.05 * SPILLED[what, True]), SPILLED
 
 
 @pytest.mark.parametrize("seed", SEEDS)
