@@ -3,17 +3,12 @@
 // bucket from a file.
 package plait.spark
 
-import scala.concurrent.duration.Duration
-
-import munit.FunSuite
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.{Row, SparkSession}
 
 import plait.spark.exec.SymmetricHashJoinExec
 import plait.spark.side._
 
-class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
-  override val munitTimeout: Duration = Duration(5, "min")
+class KeptRowsSuite extends LittleMemorySuite {
 
   // Some 2 MB a side, ten rows a key; of every third key no row has a partner.
   private def table(name: String, how: String): String = how.format(
@@ -39,27 +34,9 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
 
   private val types = Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
 
-  private def withMemory[A](
-      bytes: Long,
-      settings: (String, String)*
-  )(body: SparkSession => A): A = {
-    SparkSession.getDefaultSession.foreach(_.stop())
-    val builder = SparkSession
-      .builder()
-      .master("local[1]")
-      .config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "1")
-      .config("spark.sql.autoBroadcastJoinThreshold", "-1")
-      .config("spark.buffer.pageSize", "64k")
-      .config("spark.testing.memory", bytes.toString)
-      .config("spark.testing.reservedMemory", "0")
-      .config("spark.plait.join.strategy", "always")
-      .config(PlaitConf.RadixJoin, "always")
-      .config(PlaitConf.PlanningOnError, "fail")
-    val session =
-      settings.foldLeft(builder) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
-    try body(session)
-    finally session.stop()
+  private def byBucket[A](memory: Long, settings: (String, String)*)(body: SparkSession => A): A = {
+    val ways = Seq("spark.plait.join.strategy" -> "always", PlaitConf.RadixJoin -> "always")
+    inLittleMemory(ways ++ settings :+ ("spark.testing.memory" -> memory.toString): _*)(body)
   }
 
   private case class Ran(rows: Seq[Row], byBucket: Long, spilled: Long)
@@ -77,13 +54,10 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
     "by hash of a text" -> "(SELECT id, concat('key ', k) AS k, t, p FROM %s)",
     "as they lie" -> "(SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY k ORDER BY id) AS n FROM %s) WHERE n > 0)"
   )
-  private lazy val expected: Map[String, Seq[Row]] = withMemory(300000000) { session =>
-    session.conf.set(PlaitConf.Enabled, "false")
-    hows
-      .flatMap { case (_, how) => types.map(query(_, how)) :+ existence(how) }
-      .map(sql => sql -> session.sql(sql).collect().toSeq)
-      .toMap
-  }
+  private lazy val expected: Map[String, Seq[Row]] =
+    ofSparkAlone(hows.flatMap { case (_, how) =>
+      types.map(query(_, how)) :+ existence(how)
+    }).toMap
 
   for {
     (mode, settings) <- Seq(
@@ -99,7 +73,7 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
       s"rows that are joined $name go to disk when others want memory, and each type gives Spark's ($mode)"
     ) {
       val rows = expected
-      withMemory(14000000, settings: _*) { session =>
+      byBucket(14000000, settings: _*) { session =>
         for (sql <- types.map(query(_, how)) :+ existence(how)) {
           val ran = run(session, sql)
           assertEquals(ran.rows, rows(sql), sql)
@@ -129,11 +103,8 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
       // By hash; as they lie.
       key <- Seq("id * 7 % 10000", "id")
     } yield ofDead(joinType, dead, key)
-    val rows = withMemory(300000000) { session =>
-      session.conf.set(PlaitConf.Enabled, "false")
-      cases.map(sql => sql -> session.sql(sql).collect().toSeq)
-    }
-    withMemory(14000000) { session =>
+    val rows = ofSparkAlone(cases)
+    byBucket(14000000) { session =>
       val spilled = rows.map { case (sql, expected) =>
         val ran = run(session, sql)
         assertEquals(ran.rows, expected, sql)
@@ -152,11 +123,8 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
         "(SELECT l.id, l.p AS lp, r.p AS rp, concat(l.p, r.p, r.id) AS g FROM " +
         s"$rows l JOIN $rows r ON l.k = r.k AND r.t BETWEEN l.t - 200 AND l.t + 200 WHERE l.n + r.n > 0) " +
         "GROUP BY id, g)"
-    val expected = withMemory(600000000) { session =>
-      session.conf.set(PlaitConf.Enabled, "false")
-      session.sql(sql).collect().toSeq
-    }
-    withMemory(50000000) { session =>
+    val expected = ofSparkAlone(Seq(sql)).head._2
+    byBucket(50000000) { session =>
       val ran = run(session, sql)
       assertEquals(ran.rows, expected)
       assertEquals((ran.byBucket, ran.spilled > 1000000), (360L, true), s"${ran.spilled}")
@@ -170,11 +138,8 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
       "SELECT count(*), sum(n) FROM (SELECT id, p, count(*) AS n FROM (SELECT l.id, l.p, r.id AS rid FROM " +
         s"${table("l", "%s")} JOIN ${table("r", "%s")} ON l.k % 1 = r.k % 1 AND r.t BETWEEN l.t - 5 AND l.t + 5) " +
         "GROUP BY id, p, rid)"
-    val rows = withMemory(300000000) { session =>
-      session.conf.set(PlaitConf.Enabled, "false")
-      session.sql(sql).collect().toSeq
-    }
-    withMemory(10500000) { session =>
+    val rows = ofSparkAlone(Seq(sql)).head._2
+    byBucket(10500000) { session =>
       val ran = run(session, sql)
       assertEquals(ran.rows, rows)
       assert(ran.byBucket > 15000 && ran.spilled > 500000 && ran.spilled < 2000000, s"$ran")
@@ -193,15 +158,12 @@ class KeptRowsSuite extends FunSuite with AdaptiveSparkPlanHelper {
       s"rows stay while another thread of the task reads them: a script makes something of them ($mode)"
     ) {
       val all = for ((_, how) <- hows; radix <- Seq("5000", "4999")) yield script(how, radix)
-      val rows = withMemory(300000000) { session =>
-        session.conf.set(PlaitConf.Enabled, "false")
-        all.map(sql => sql -> session.sql(sql).collect().toSeq)
-      }
+      val rows = ofSparkAlone(all)
       val offHeap = Seq(
         "spark.memory.offHeap.enabled" -> settings,
         "spark.memory.offHeap.size" -> "8400000"
       )
-      withMemory(14000000, offHeap: _*) { session =>
+      byBucket(14000000, offHeap: _*) { session =>
         for ((sql, expected) <- rows) {
           session.conf.set(PlaitConf.RadixJoin, if (sql.contains("4999")) "never" else "always")
           assertEquals(run(session, sql).rows, expected, sql)

@@ -6,18 +6,13 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Paths}
 
 import scala.collection.mutable
-import scala.concurrent.duration.Duration
 
-import munit.FunSuite
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
 import plait.spark.exec.{AsOfJoinExec, SymmetricHashJoinExec}
 import plait.spark.side.JoinMetrics
 
-/** Memory is settled when the context starts, so each case has a context of its own. */
-class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
-  override val munitTimeout: Duration = Duration(5, "min")
+class SpillSuite extends LittleMemorySuite {
 
   // Some 2 MB a side, all of it within reach, where a task has 1.8 MB.
   private def table(name: String): String =
@@ -28,24 +23,6 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
     val right = if (joinType.endsWith("SEMI") || joinType.endsWith("ANTI")) "l.id" else "r.payload"
     s"SELECT /*+ SYMMETRIC_HASH(l, r) */ count(*), sum(hash(l.id, l.payload, $right)) " +
       s"FROM ${table("l")} $joinType JOIN ${table("r")} ON l.k = r.k $condition"
-  }
-
-  private def inLittleMemory[A](settings: (String, String)*)(body: SparkSession => A): A = {
-    SparkSession.getDefaultSession.foreach(_.stop())
-    val builder = SparkSession
-      .builder()
-      .master("local[1]")
-      .config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "1")
-      .config("spark.sql.autoBroadcastJoinThreshold", "-1")
-      .config("spark.buffer.pageSize", "64k")
-      .config("spark.testing.memory", "3000000")
-      .config("spark.testing.reservedMemory", "0")
-      .config(PlaitConf.PlanningOnError, "fail")
-    val session =
-      settings.foldLeft(builder) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
-    try body(session)
-    finally session.stop()
   }
 
   private def run(session: SparkSession, query: String): (Seq[Row], Option[Long]) = {
@@ -114,9 +91,7 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       .replace("id % 400", "id % 400 * 4")
       .replace("range(10000)", "range(2500)")
 
-  private lazy val rowsOfOneKey = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
-    types.map(ofOneKey).map(sql => sql -> ofSpark(session, sql))
-  }
+  private lazy val rowsOfOneKey = ofSparkAlone(types.map(ofOneKey))
 
   for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
     test(s"the rows of one key do not need to fit in memory ($mode)") {
@@ -130,9 +105,7 @@ class SpillSuite extends FunSuite with AdaptiveSparkPlanHelper {
       }
     }
 
-  private lazy val rowsOfRanges = inLittleMemory("spark.testing.memory" -> "300000000") { session =>
-    (existence +: types.map(inRanges)).map(sql => sql -> ofSpark(session, sql))
-  }
+  private lazy val rowsOfRanges = ofSparkAlone(existence +: types.map(inRanges))
 
   for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
     test(

@@ -156,7 +156,7 @@ final class SymmetricHashJoinTask(
       runs(built).longest.toLong * MergeJoin.BytesPerRow + dead * RowsInRuns.BytesPerDeadRow
     Option.when(hasRoom(sorts, bytes, run)) {
       run.index.add(bytes)
-      joinAsTheyLie(rows, runs, built, sorts, run)
+      joinAsTheyLie(runs, built, sorts, run)
     }
   }
 
@@ -262,11 +262,10 @@ final class SymmetricHashJoinTask(
     val touch = new BucketJoinPairs.Touch(lying, built, keys, reader, kept, fields)
     val core = new RadixJoin(dealt, built, roles, rankless(built), touch)
     val buckets = dealt.map(new KeptRows.OfDealt(_))
-    joinByBucket(core, rows, lying, buckets, dead, reader, Some(keys), kept, sorts, run)
+    joinByBucket(core, lying, buckets, dead, reader, Some(keys), kept, sorts, run)
   }
 
   private def joinAsTheyLie(
-      rows: BySide[RankedRows],
       runs: BySide[KeyRuns],
       built: Side,
       sorts: BySide[RankSort],
@@ -295,7 +294,7 @@ final class SymmetricHashJoinTask(
     val form = compared.fold(KeyForm.of(Nil))(_ => keyForm(built.other))
     val reader = probingReader(built.other, form)
     val kept = new BucketJoinPairs.Kept(lying(built), sides(built).output.size, run.index)
-    joinByBucket(core, rows, lying, inRuns, inRuns.map(_.dead), reader, compared, kept, sorts, run)
+    joinByBucket(core, lying, inRuns, inRuns.map(_.dead), reader, compared, kept, sorts, run)
   }
 
   /** Of rows that probe: the key in this form, rank and reach. */
@@ -309,7 +308,6 @@ final class SymmetricHashJoinTask(
 
   private def joinByBucket(
       core: BucketJoin,
-      rows: BySide[RankedRows],
       lying: BySide[KeptRows],
       buckets: BySide[KeptRows.Buckets],
       dead: BySide[Array[Long]],
@@ -319,7 +317,7 @@ final class SymmetricHashJoinTask(
       sorts: BySide[RankSort],
       run: SymmetricHashJoinTask.Run
   ): JoinedPairs = {
-    val in = rows.map(_.count.toLong)
+    val in = lying.map(_.inMemory.count.toLong)
     val pairs = new BucketJoinPairs(
       core,
       lying,

@@ -323,16 +323,7 @@ final private[spark] class RankedRows(
   /** Gives all memory back, but for the page of one row.
     * @return how many bytes
     */
-  def clearBut(kept: Option[UnsafeRow]): Long = {
-    val before = getUsed
-    val stays = pages.stream.filter(page => kept.exists(isIn(_, page))).findAny
-    pages.forEach(page => if (!(stays.isPresent && (stays.get eq page))) freePage(page))
-    forget()
-    stays.ifPresent { page =>
-      val _ = pages.add(page)
-    }
-    before - getUsed
-  }
+  def clearBut(kept: Option[UnsafeRow]): Long = clearFor(bytes = 0, longest = 0, kept)
 
   private def forget(): Unit = {
     pages.clear()
