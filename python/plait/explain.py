@@ -40,6 +40,7 @@ METRICS = {
     "pairsByProbingRight": "matches found by looking for a left row's partners on the right",
     "numOutputRows": "rows out",
     "rowsInBuckets": "rows joined by bucket, for few of them share a key",
+    "rowsByKey": "rows of sides that come by key, joined key by key as they came",
     "sortTime": "milliseconds of all tasks in which the join sorted or dealt its inputs",
     "spillSize": "bytes that the join wrote to disk: inputs while sorting, and rows held",
     "collectedRows": "rows of the collected side, which every executor holds",

@@ -114,8 +114,8 @@ def sort_sides(spark: SparkSession, left: Sequence[str], right: Sequence[str], k
     for name, by in (("l", left), ("r", right)):
         keyed = spark.table(name).selectExpr("id", f"{key} AS k", "t", "name").coalesce(1)
         rows = keyed.sortWithinPartitions(*map(expr, by)) if by else keyed
-        # Else Spark takes a sort below EXISTS out.
-        rows.localCheckpoint().createOrReplaceTempView(name)
+        # Else Spark takes a sort below EXISTS out; and it does not know that they come by key.
+        rows.localCheckpoint().coalesce(1).createOrReplaceTempView(name)
 
 
 @pytest.mark.parametrize("compiled", ["FALLBACK", "NO_CODEGEN"])

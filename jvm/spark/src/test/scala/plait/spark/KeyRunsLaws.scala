@@ -117,7 +117,7 @@ private object KeyRunsLaws {
   /** Rows by their numbers. */
   final case class Seen(runs: Seq[Seq[Int]], dead: Seq[Int], longest: Int, squares: Double)
 
-  private def runsOf = KeyRuns.of(form, OrderValue(order), output).get
+  private def seenBy = RunsSeen.of(form, OrderValue(order), output).get
 
   private def inTask(
       of: Seq[Option[Long]],
@@ -135,7 +135,7 @@ private object KeyRunsLaws {
     val rowsOfKeys = keys.zipWithIndex.iterator.map { case (key, number) =>
       row(Seq(key.orNull, if (rankless(number)) null else number.toLong)): InternalRow
     }
-    sort.fill(rowsOfKeys, Some(KeyRuns.Watch(form, after)))
+    sort.fill(rowsOfKeys, Some(RunsSeen.Watch(form, after)))
     val rows = sort.inMemory.get
     require(rows.count == keys.size)
     val numbers = (0 until rows.count).map(n => rows.handle(n) -> n).toMap
@@ -163,11 +163,11 @@ private object KeyRunsLaws {
     val row = Rows.of(LongType, LongType)
     val most = 1 + random.nextInt(20)
     val keys = Seq.fill(random.nextInt(rows))(random.nextInt(most).toLong).sorted
-    val runs = runsOf
+    val seen = seenBy
     keys.foreach { key =>
-      runs.reader.read(row(Seq(key, 0L)))
-      assert(runs.see())
+      seen.reader.read(row(Seq(key, 0L)))
+      assert(seen.see())
     }
-    (keys, runs)
+    (keys, seen.runs)
   }
 }

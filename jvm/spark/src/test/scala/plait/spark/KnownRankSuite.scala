@@ -24,7 +24,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import plait.join.Rankless
 import plait.spark.exec.SymmetricHashJoinTask
-import plait.spark.side.{JoinMetrics, SidePlan, SideReader}
+import plait.spark.side.{JoinMetrics, KeySequence, SidePlan, SideReader}
 import plait.spark.translate.{NullOnError, OrderValue}
 import plait.{BySide, Side}
 
@@ -114,6 +114,7 @@ class KnownRankSuite extends SparkSuite {
             plans,
             BySide(Rankless.Dead, Rankless.Dead),
             None,
+            KeySequence.Unknown,
             radix,
             metrics,
             None

@@ -105,6 +105,30 @@ class SpillSuite extends LittleMemorySuite {
       }
     }
 
+  // Of two keys, each once in a portion with the keys that follow: sides that come by key.
+  private def byKey(joinType: String): String = ofOneKey(joinType)
+    .replace("1) AS k", "id % 2) AS k")
+    .replace(
+      "(SELECT id, IF",
+      "(SELECT id, k, t, payload FROM (SELECT *, count(*) OVER (PARTITION BY k ORDER BY id) AS n FROM (SELECT id, IF"
+    )
+    .replace("range(2500))", "range(2500))) WHERE n > 0)")
+
+  test("of sides that come by key neither do those of a key") {
+    val all = ofSparkAlone(Seq("INNER", "FULL", "LEFT ANTI").map(byKey))
+    inLittleMemory(onHeap: _*) { session =>
+      for ((sql, rows) <- all) {
+        val (found, spilled) = run(session, sql)
+        assertEquals(found, rows, sql)
+        assert(spilled.exists(_ > 100000), s"$spilled bytes spilled: $sql")
+        session.conf.set(PlaitConf.RadixJoin, "always")
+        assertEquals(run(session, sql)._1, rows, sql)
+        session.conf.unset(PlaitConf.RadixJoin)
+        assert(session.sql(sql).queryExecution.executedPlan.toString.contains("comes by key"))
+      }
+    }
+  }
+
   private lazy val rowsOfRanges = ofSparkAlone(existence +: types.map(inRanges))
 
   for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
@@ -147,7 +171,9 @@ class SpillSuite extends LittleMemorySuite {
     "rows of one key, whose bucket would have no room, are joined by rank where those of many are not"
   ) {
     // Each time comes once a side: a row meets itself alone, or those of two before it and two behind.
-    for ((key, isByBucket, pairs) <- Seq(("id", true, 20000L), ("id % 1", false, 5 * 20000L - 6))) {
+    for (
+      (key, isByBucket, pairs) <- Seq(("id * 2", true, 20000L), ("id % 1", false, 5 * 20000L - 6))
+    ) {
       val rows = s"(SELECT id, $key AS k, id * 7919 % 20000 AS t FROM range(20000))"
       val sql = "SELECT /*+ SYMMETRIC_HASH(l, r) */ count(*), max(l.id), max(r.id) " +
         s"FROM $rows l JOIN $rows r ON l.k = r.k AND r.t BETWEEN l.t - 2 AND l.t + 2"

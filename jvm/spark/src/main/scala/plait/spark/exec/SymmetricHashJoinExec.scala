@@ -3,7 +3,7 @@ package plait.spark.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
@@ -11,8 +11,8 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.CollectionAccumulator
 
 import plait.join.Rankless
-import plait.spark.PlaitConf
 import plait.spark.side._
+import plait.spark.{PlaitConf, RadixJoinChoice}
 import plait.{BySide, Side}
 
 /** The pruning symmetric hash join of two inputs that are distributed by key, or without a key are in
@@ -94,6 +94,22 @@ case class SymmetricHashJoinExec(
   private def comesOtherwise(child: SparkPlan, wanted: Option[SortOrder]): Boolean =
     wanted.exists(order => !SortOrder.orderingSatisfies(child.outputOrdering, Seq(order)))
 
+  /** Whether the join goes by key: then the sides are not sorted by their orders. */
+  private def sequence: KeySequence =
+    if (
+      leftKeys.nonEmpty && isSortedHere.left && isSortedHere.right &&
+      PlaitConf(conf).radixJoin != RadixJoinChoice.Never &&
+      comesBy(leftKeys, left) && comesBy(rightKeys, right)
+    ) KeySequence.Known
+    else KeySequence.Unknown
+
+  /** Is it sorted as Spark sorts by these? NULLs match nothing, wherever they stand. */
+  private def comesBy(keys: Seq[Expression], child: SparkPlan): Boolean =
+    keys.size <= child.outputOrdering.size && keys.zip(child.outputOrdering).forall {
+      case (key, order) =>
+        order.direction == Ascending && order.children.exists(key.semanticEquals)
+    }
+
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
   /** The samples of `spark.plait.trace.buffered`, if that was on when the query started. */
@@ -122,6 +138,7 @@ case class SymmetricHashJoinExec(
       sides,
       rankless,
       condition,
+      sequence,
       PlaitConf(conf).radixJoin,
       metrics,
       trace
@@ -136,7 +153,9 @@ case class SymmetricHashJoinExec(
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(pruning)
 
   override protected def described(side: Side): String =
-    if (isSortedHere(side)) s"${pruning(side)}; sorted here" else super.described(side)
+    if (sequence eq KeySequence.Known) s"${pruning(side)}; comes by key"
+    else if (isSortedHere(side)) s"${pruning(side)}; sorted here"
+    else super.described(side)
 
   override def found(names: BySide[String], counted: String => Long): String = Side.both
     .map(side => s"by probing ${names(side)}: ${counted(JoinMetrics.pairsByProbing(side))}")

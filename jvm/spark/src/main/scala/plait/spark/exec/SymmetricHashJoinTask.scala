@@ -40,6 +40,7 @@ final class SymmetricHashJoinTask(
     sides: BySide[SidePlan],
     rankless: BySide[Rankless],
     condition: Option[Expression],
+    sequence: KeySequence,
     radix: RadixJoinChoice,
     metrics: Map[String, SQLMetric],
     trace: Option[CollectionAccumulator[TracePoint]]
@@ -61,8 +62,9 @@ final class SymmetricHashJoinTask(
       run
     )
     if (!mayGoByBucket) byRank
+    else if (comeByKey) byKey(inputs, sorts, run, () => byRank)
     else
-      new LaterPairs(() => {
+      PairsInTurn.of { () =>
         sorts.left.get.fill(inputs.left, Some(watch(Side.Left)))
         // Then the right side may not have to be read.
         if (sorts.left.get.isEmpty && (roles.right.leaves eq Leaving.Silently)) byRank
@@ -71,7 +73,61 @@ final class SymmetricHashJoinTask(
           sorts.right.get.fill(inputs.right, sorts.left.get.inRuns.map(_ => watch(Side.Right)))
           byBucket(sorts.map(_.get), run).getOrElse(byRank)
         }
-      })
+      }
+  }
+
+  private def comeByKey: Boolean = sequence eq KeySequence.Known
+
+  private def byKey(
+      inputs: BySide[Iterator[InternalRow]],
+      sorts: BySide[Option[RankSort]],
+      run: SymmetricHashJoinTask.Run,
+      byRank: () => JoinedPairs
+  ): JoinedPairs = {
+    val order = KeyOrder.of(keyForm(Side.Left)).get
+    val rows = BySide.make(side => rowsByKey(side, inputs(side), order, sorts(side).get))
+    val portions = new KeyPortions(rows, order)
+    val fields = sides.right.output.size
+    val none = KeyForm.of(Nil)
+    val merged = new MergedPairs(
+      rows,
+      portions,
+      roles,
+      SideReader.create(none, Seq.fill(3)(sides.right.ranks.head), sides.right.output),
+      probingReader(Side.Left, none),
+      fields,
+      accepts(run.context),
+      run.reading
+    )
+    val merging = JoinEnding.of(run.context)
+    merging.is(() => count(rows, merged))
+    def storedPairs(): JoinedPairs = {
+      run.ending.is(() => release(run, sorts))
+      portions.store(merged.before)
+      merged.goOn()
+      byBucket(sorts.map(_.get), run).getOrElse(byRank())
+    }
+    var isMerging = false
+    new PairsInTurn(() => {
+      isMerging = !isMerging
+      if (isMerging) Some(merged)
+      else if (merged.isOver) {
+        merging.run()
+        None
+      } else Some(storedPairs())
+    })
+  }
+
+  private def rowsByKey(
+      side: Side,
+      rows: Iterator[InternalRow],
+      order: KeyOrder,
+      sort: RankSort
+  ): RowsByKey = {
+    val plan = sides(side)
+    val ofKey = SideReader.create(keyForm(side), Seq.fill(3)(Literal(0L)), plan.output)
+    val ofRank = SideReader.create(Nil, Seq.fill(3)(plan.ranks.head), plan.output)
+    new RowsByKey(rows, ofKey, order, ofRank, sort, roles(side).leaves, side.name)
   }
 
   private def mayGoByBucket: Boolean =
@@ -79,7 +135,7 @@ final class SymmetricHashJoinTask(
       Side.both.forall(sides(_).isSortedHere)
 
   /** Whether to see if a side comes by key: not in a join that is likely to have too few rows to use it. */
-  private def watch(side: Side): KeyRuns.Watch = KeyRuns.Watch(
+  private def watch(side: Side): RunsSeen.Watch = RunsSeen.Watch(
     keyForm(side),
     after = if (radix == RadixJoinChoice.Always) 0 else SymmetricHashJoinTask.FirstRows
   )
@@ -226,7 +282,8 @@ final class SymmetricHashJoinTask(
     isThere
   }
 
-  private def keyForm(side: Side) = KeyForm.inMemory(sides(side).keys)
+  private def keyForm(side: Side) =
+    if (comeByKey) KeyForm.inSequence(sides(side).keys) else KeyForm.inMemory(sides(side).keys)
   private def roles = JoinOutput.roles(joinType).get
 
   private def toDeal(rows: BySide[RankedRows]): BySide[RowsToDeal] = {
@@ -282,7 +339,7 @@ final class SymmetricHashJoinTask(
       )
     }
     val (ofBuilt, ofProbing) = (inRuns(built), inRuns(built.other))
-    val order = runs.left.order
+    val order = KeyOrder.of(keyForm(Side.Left)).get
     val core = new MergeJoin(
       inRuns,
       built,
@@ -359,6 +416,20 @@ final class SymmetricHashJoinTask(
     JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), core.peakBuffered)
   }
 
+  /** What was merged; what was stored is counted by who joins it. */
+  private def count(rows: BySide[RowsByKey], merged: MergedPairs): Unit = {
+    for (side <- Side.both) {
+      metrics(JoinMetrics.rowsIn(side)) += rows(side).merged
+      metrics(JoinMetrics.rowsPruned(side)) += rows(side).passed
+      metrics(JoinMetrics.RowsByKey) += rows(side).merged
+    }
+    metrics(JoinMetrics.pairsByProbing(Side.Right)) += merged.pairs
+    metrics(JoinMetrics.OutputRows) += merged.rowsOut
+    JoinMetrics.note(metrics(JoinMetrics.peakBuffered(Side.Left)), 0)
+    JoinMetrics.note(metrics(JoinMetrics.peakBuffered(Side.Right)), merged.peak.toLong)
+    JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), merged.peak.toLong)
+  }
+
   /** All rows in buckets are held at once. */
   private def count(
       in: BySide[Long],
@@ -408,20 +479,38 @@ object SymmetricHashJoinTask {
   }
 }
 
-/** Pairs that are decided upon when the first is asked for. */
-final private class LaterPairs(decide: () => JoinedPairs) extends JoinedPairs {
+/** Pairs of one join after the other.
+  *
+  * @param next
+  *   begins with the next one, if there is one
+  */
+final private class PairsInTurn(next: () => Option[JoinedPairs]) extends JoinedPairs {
   private var pairs: JoinedPairs = _
   private var isOver = false
 
-  override def advance(): Boolean = !isOver && {
-    if (pairs == null) pairs = decide()
-    val isFound = pairs.advance()
-    if (isFound) set(pairs.left, pairs.right)
-    else {
-      // What stands above the join may live on, and hold no index that is counted no more.
-      isOver = true
-      pairs = null
+  override def advance(): Boolean = {
+    var isFound = pairs != null && pairs.advance()
+    // Invariant: the joins before `pairs` were given.
+    while (!isFound && !isOver) {
+      // What stands above may live on, and hold no index that is counted no more.
+      pairs = next().orNull
+      isOver = pairs == null
+      isFound = !isOver && pairs.advance()
     }
+    if (isFound) set(pairs.left, pairs.right) else pairs = null
     isFound
+  }
+}
+
+private object PairsInTurn {
+
+  /** Of one join, that is decided upon when the first pair is asked for. */
+  def of(decide: () => JoinedPairs): PairsInTurn = {
+    var isDecided = false
+    new PairsInTurn(() => {
+      val isFirst = !isDecided
+      isDecided = true
+      Option.when(isFirst)(decide())
+    })
   }
 }

@@ -18,6 +18,7 @@ import plait.Side
   * numOutputRows          rows that came out: of an inner join the sum of both
   * sortTime               time that sorting took, where the join sorts its inputs itself
   * rowsInBuckets          rows that were joined bucket by bucket and not sorted, as a key has few of them
+  * rowsByKey              rows of sides that come by key, joined key by key as they came
   * spillSize              bytes that it wrote to disk: of its inputs while sorting, and of rows held
   *
   * of a join with a collected side
@@ -38,6 +39,7 @@ object JoinMetrics {
   val SortTime: String = "sortTime"
   val SpillSize: String = "spillSize"
   val RowsInBuckets: String = "rowsInBuckets"
+  val RowsByKey: String = "rowsByKey"
   val CollectedRows: String = "collectedRows"
   val Probes: String = "probes"
   val Candidates: String = "candidates"
@@ -79,6 +81,7 @@ object JoinMetrics {
       PeakBuffered -> PeakMetric.create(context, "rows buffered at peak"),
       OutputRows -> sum("number of output rows"),
       RowsInBuckets -> sum("rows joined by bucket"),
+      RowsByKey -> sum("rows joined by key as they came"),
       SortTime -> SQLMetrics.createTimingMetric(context, "sort time"),
       SpillSize -> SQLMetrics.createSizeMetric(context, "spill size")
     )).toMap

@@ -46,7 +46,15 @@ object KeyForm {
   }
 
   /** Of keys that nothing outside of the task sees. */
-  def inMemory(keys: Seq[Expression]): KeyForm = of(keys) match {
+  def inMemory(keys: Seq[Expression]): KeyForm = asText(of(keys))
+
+  /** The same, whose sequence ([[KeyOrder]]) is that in which Spark sorts the columns: integers that share a long have
+    * another.
+    */
+  def inSequence(keys: Seq[Expression]): KeyForm =
+    asText(if (keys.size == 1) of(keys) else Columns(keys))
+
+  private def asText(form: KeyForm): KeyForm = form match {
     case Columns(Seq(key)) if key.dataType == StringType => Text(key)
     case other => other
   }

@@ -48,6 +48,7 @@ final class RankSort(
   private var leftByMerge = 0
   private val row = new UnsafeRow(output.size)
   private var mostUsed = 0L
+  private val most = math.min(RankedFile.mostInMemory, RankedRows.MostRows)
   // Why rows could not be written: those that were on their way to a file are lost. Whoever asked for memory may
   // go on without, so it is told here, too.
   private var lost: Option[Throwable] = None
@@ -55,7 +56,7 @@ final class RankSort(
 
   // Was the input read?
   private var isFilled = false
-  // While the rows that have come are seen to come by key and lie in memory.
+  // While the rows that have come are known to come by key and lie in memory.
   private var runs: Option[KeyRuns] = None
 
   /** Reads all of the input, before it is asked for in its order or taken as it lies.
@@ -63,12 +64,31 @@ final class RankSort(
     * @param watch
     *   whether to see if it comes by key
     */
-  def fill(rows: Iterator[InternalRow], watch: Option[KeyRuns.Watch] = None): Unit =
+  def fill(rows: Iterator[InternalRow], watch: Option[RunsSeen.Watch] = None): Unit =
     if (!isFilled) {
       isFilled = true
       letGo()
       insert(rows, watch)
     }
+
+  /** Lets go of the rows of before. Others come one by one ([[insert]]), and then are asked for in their order or taken as
+    * they lie.
+    *
+    * @param byKey
+    *   told of each: they come by key
+    */
+  def begin(byKey: KeyRuns): Unit = {
+    release()
+    isFilled = true
+    letGo()
+    runs = Some(byKey)
+  }
+
+  /** The row that was read last comes next. */
+  def insert(read: SideReader): Unit = {
+    makeWay()
+    put(read)
+  }
 
   /** Was the input read, and nothing in it? */
   def isEmpty: Boolean = isFilled && files.isEmpty && held.count == 0
@@ -165,39 +185,48 @@ final class RankSort(
     new StretchMerge(inMemory ++ inFiles)
   }
 
-  private def insert(rows: Iterator[InternalRow], watch: Option[KeyRuns.Watch]): Unit = {
+  private def insert(rows: Iterator[InternalRow], watch: Option[RunsSeen.Watch]): Unit = {
     val ofRank = SideReader.create(Nil, Seq.fill(3)(rank), output)
-    val most = math.min(RankedFile.mostInMemory, RankedRows.MostRows)
     var reader = ofRank
     var watchAt = watch.fold(RankSort.Never)(_.after)
-    // Invariant: the rows before are held or in files, and `runs` has seen them if the reader is its own.
+    var seen: RunsSeen = null
+    // Invariant: the rows before are held or in files, and `seen` has seen them if the reader is its own.
     while (rows.hasNext) {
       if (held.count == watchAt) {
         watchAt = RankSort.Never
-        if (files.length == 0) runs = runsSoFar(watch.get.key)
-        reader = runs.fold(ofRank)(_.reader)
+        seen = if (files.length == 0) seenSoFar(watch.get.key).orNull else null
+        if (seen != null) reader = seen.reader
       }
       val read = reader
       read.read(rows.next())
-      failIfLost()
-      // `length` and not `size`: that is one method for all of Scala's collections, and is not inlined.
-      if (inFiles.length > leftByMerge) mergeFiles()
-      if (held.count >= most) toFile(held.sorted(), None): Unit
-      if ((read ne ofRank) && !(files.length == 0 && runs.get.see())) {
-        runs = None
+      makeWay()
+      if ((read ne ofRank) && !(files.length == 0 && seen.see())) {
+        seen = null
         reader = ofRank
       }
-      held.insert(read.row, if (read.hasRank) read.rank else Long.MinValue)
+      put(read)
     }
+    runs = Option(seen).map(_.runs)
   }
 
+  /** Of files there are not too many, and of rows in memory, before another comes. */
+  private def makeWay(): Unit = {
+    failIfLost()
+    // `length` and not `size`: that is one method for all of Scala's collections, and is not inlined.
+    if (inFiles.length > leftByMerge) mergeFiles()
+    if (held.count >= most) toFile(held.sorted(), None): Unit
+  }
+
+  private def put(read: SideReader): Unit =
+    held.insert(read.row, if (read.hasRank) read.rank else Long.MinValue)
+
   /** Of the rows that have come; None if they do not come by key. */
-  private def runsSoFar(key: KeyForm): Option[KeyRuns] =
-    KeyRuns.of(key, rank, output).filter { runs =>
+  private def seenSoFar(key: KeyForm): Option[RunsSeen] =
+    RunsSeen.of(key, rank, output).filter { seen =>
       (0 until held.count).forall { number =>
         held.point(held.handle(number), row)
-        runs.reader.read(row, held.rankOf(number))
-        runs.see()
+        seen.reader.read(row, held.rankOf(number))
+        seen.see()
       }
     }
 
@@ -293,6 +322,7 @@ final class RankSort(
     files.foreach(_.delete())
     files.clear()
     inFiles.clear()
+    leftByMerge = 0
   }
 }
 

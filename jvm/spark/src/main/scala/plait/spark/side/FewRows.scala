@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.side
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+/** Copies of a few rows, one behind the other: no more than [[FewRows.Most]] of them, of [[FewRows.Bytes]] together. */
+final private[spark] class FewRows(fields: Int) {
+  private val rows = Array.fill(FewRows.Most)(new UnsafeRow(fields))
+  private var bytes = new Array[Byte](1024)
+  private var used = 0
+  private var added = 0
+
+  def count: Int = added
+
+  /** Valid until [[clear]] or the next [[add]]. */
+  def apply(number: Int): UnsafeRow = rows(number)
+
+  def clear(): Unit = {
+    used = 0
+    added = 0
+  }
+
+  def hasRoomFor(row: UnsafeRow): Boolean =
+    added < FewRows.Most && used + row.getSizeInBytes <= FewRows.Bytes
+
+  /** There must be room for it. */
+  def add(row: UnsafeRow): Unit = {
+    val size = row.getSizeInBytes
+    if (used + size > bytes.length) widen(used + size)
+    val at = Platform.BYTE_ARRAY_OFFSET.toLong + used
+    RowBytes.copy(row, bytes, at)
+    rows(added).pointTo(bytes, at, size)
+    used += size
+    added += 1
+  }
+
+  private def widen(size: Int): Unit = {
+    bytes = java.util.Arrays.copyOf(bytes, math.max(size, 2 * bytes.length))
+    for (row <- rows.take(added)) row.pointTo(bytes, row.getBaseOffset, row.getSizeInBytes)
+  }
+}
+
+private[spark] object FewRows {
+  val Most: Int = 64
+  val Bytes: Int = 1 << 18
+}
