@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -259,9 +260,9 @@ def test_without_adaptive_execution_the_plan_says_what_is_to_be_counted(
 def test_intervals_are_not_solved_where_the_few_rows_of_a_key_are_compared(
     spark: SparkSession,
 ) -> None:
-    either = "abs(points.x - ranges.lo) <= 5 OR points.x * 2 = ranges.lo"
+    solved = "pow(points.x - ranges.lo, 2) <= 25"
     ranges = "JOIN (SELECT id, id AS lo FROM range(5000)) ranges ON"
-    query = SELECT.format("JOIN", f"points.id % 900 = ranges.id % 900 AND ({either})")
+    query = SELECT.format("JOIN", f"points.id % 900 = ranges.id % 900 AND {solved}")
     query = query.replace("JOIN ranges ON", ranges)
     query = query.replace("SELECT points", "SELECT /*+ BROADCAST(ranges) */ points")
     with settings(spark, BROADCASTING | {"spark.sql.adaptive.enabled": False}):
@@ -398,7 +399,7 @@ def test_a_null_order_that_may_match_leaves_the_join_to_spark(spark: SparkSessio
 
 
 def test_intervals_are_not_solved_where_few_rows_would_be_compared(spark: SparkSession) -> None:
-    query = SELECT.format("JOIN", "abs(points.x - ranges.lo) <= 5 OR points.x * 2 = ranges.lo")
+    query = SELECT.format("JOIN", "pow(points.x - ranges.lo, 2) <= 25")
     with settings(spark, BROADCASTING):
         assert str(plait.explain(spark.sql(query))).endswith("[FEW_PARTNERS]")
         many = query.replace("ranges ON", "(SELECT id, id AS lo FROM range(5000)) ranges ON")
@@ -406,6 +407,16 @@ def test_intervals_are_not_solved_where_few_rows_would_be_compared(spark: SparkS
         df = spark.sql(many)
         assert nodes(df) == ["CollectedJoin"]
         assert answer(df) == rows_of_spark(spark, many)
+
+
+def test_the_cases_of_an_or_give_an_interval(spark: SparkSession) -> None:
+    query = SELECT.format("JOIN", "abs(points.x - ranges.lo) <= 5 OR points.x * 2 = ranges.lo")
+    with settings(spark, BROADCASTING):
+        df = spark.sql(query)
+        assert nodes(df) == ["CollectedJoin"]
+        told = re.sub(r"#\d+L?", "", str(plait.explain(df)))
+        assert "looks up [x - 5, x + 5] or [(x * 2), (x * 2)]" in told
+        assert answer(df) == rows_of_spark(spark, query)
 
 
 @pytest.mark.parametrize("adaptive", [True, False])

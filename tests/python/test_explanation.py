@@ -23,7 +23,8 @@ CASES = {
         "/*+ SYMMETRIC_HASH(l) */ l JOIN r ON l.k = r.k",
         ["NO_COMPARISON", "NO_COMPARISON"],
     ),
-    "a solved reach": (
+    "a solved reach": ("l JOIN r ON l.k = r.k AND pow(l.t - r.t, 2) < 9", [None, None]),
+    "a reach by cases": (
         "l JOIN r ON l.k = r.k AND (abs(l.t - r.t) < 3 OR l.t = r.t + 9)",
         [None, None],
     ),

@@ -7,6 +7,7 @@ every 70th time is NULL, every 30th row comes twice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -239,6 +240,7 @@ def test_few_rows_are_sorted_unless_all_are_to_go_by_bucket(spark: SparkSession)
         assert in_buckets(spark, INNER) > 0
 
 
+SOLVED = "pow(r.t - l.t, 2) <= 16000000"
 EITHER = "(r.t BETWEEN l.t - 9 AND l.t + 900 OR r.t BETWEEN l.t + 2000 AND l.t + 6000)"
 
 
@@ -247,15 +249,25 @@ def test_rows_whose_reach_would_be_solved_are_compared_with_the_few_of_their_key
     spark: SparkSession, join_type: str
 ) -> None:
     make_tables(spark, keys=ROWS, right_rows=1000)
-    query = ALL[join_type].replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", EITHER)
+    query = ALL[join_type].replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", SOLVED)
     assert "as solved for each row" in str(plait.explain(spark.sql(query)))
     assert in_buckets(spark, query) > ROWS
 
 
 def test_a_reach_is_solved_where_many_rows_have_one_key(spark: SparkSession) -> None:
     make_tables(spark, keys=20, right_rows=3000, left_rows=6000)
-    query = INNER.replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", EITHER)
+    query = INNER.replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", SOLVED)
     assert in_buckets(spark, query) == 0
+
+
+def test_the_cases_of_an_or_are_computed_and_go_by_bucket_as_any_formula(
+    spark: SparkSession,
+) -> None:
+    make_tables(spark, keys=200)
+    query = INNER.replace("r.t BETWEEN l.t - 4000 AND l.t + 4000", EITHER)
+    told = str(plait.explain(spark.sql(query)))
+    assert "reaches t in [t - 9, t + 900] or [t + 2000, t + 6000]" in re.sub(r"#\d+L?", "", told)
+    assert in_buckets(spark, query) > 1.9 * ROWS
 
 
 def test_never_is_never(spark: SparkSession) -> None:

@@ -8,12 +8,14 @@ import munit.Assertions
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.types._
 
 import plait.BySide
 import plait.constraint.{Narrowing, Solver, Term}
 import plait.interval.{Domain, IntervalSet, Possible}
-import plait.order.SolvedReach
+import plait.order.{Direction, SolvedReach}
+import plait.spark.planner.JoinCondition
 import plait.spark.translate._
 
 /** For each random expression `e` over four columns and each random row `x`:
@@ -34,6 +36,9 @@ final class AgainstSpark(random: Random) extends Assertions {
   /** How many rows made a condition TRUE, of all that were checked. */
   var satisfied = 0
 
+  /** Of how many conditions the cases end a reach. */
+  var ended = 0
+
   /** How often there was a value that the laws could be asked of. */
   def check(expression: Expression, columns: Seq[AttributeReference], rows: Int = 40): Int = {
     val (l, r) = columns.splitAt(2)
@@ -43,7 +48,7 @@ final class AgainstSpark(random: Random) extends Assertions {
     val solver = new Solver(term)
     val bound = BindReferences.bindReference(expression, columns)
     val project = GenerateUnsafeProjection.generate(Seq(bound))
-    val reaches = reachesOf(expression, columns, linear)
+    val reaches = reachesOf(expression, columns)
     var held = 0
     for (_ <- 1 to rows) {
       val row = columns.map(c => values.of(c.dataType))
@@ -92,23 +97,22 @@ final class AgainstSpark(random: Random) extends Assertions {
   private def isSame(a: Any, b: Any): Boolean =
     a == b || java.util.Objects.equals(a, b) || sameNumber(a, b)
 
-  /** The reach of a row in a column of the other side. */
+  /** The reach of a row in a column of the other side, solved or by cases. */
   final private class ReachInColumn(
       reach: SolvedReach,
-      ends: Expression,
+      ends: (Expression, Expression),
       rank: Expression
   ) {
     private val mayMatchNull = reach.mayMatchNull
     def holds(pair: InternalRow, told: => String): Unit = {
-      val found = ends.eval(pair).asInstanceOf[InternalRow]
+      val (low, high) = (ends._1.eval(pair), ends._2.eval(pair))
       val at = rank.eval(pair)
-      assert(found != null, s"${reach.order} is in no reach: $told")
+      assert(low != null && high != null, s"${reach.order} is in no reach: $told")
       if (at == null) assert(mayMatchNull, s"${reach.order} is NULL and matches: $told")
       else {
-        val (low, high) = (found.getLong(0), found.getLong(1))
         val place = at.asInstanceOf[Long]
         assert(
-          low <= place && place <= high,
+          low.asInstanceOf[Long] <= place && place <= high.asInstanceOf[Long],
           s"${reach.order} at $place, not in [$low, $high]: $told"
         )
       }
@@ -117,26 +121,35 @@ final class AgainstSpark(random: Random) extends Assertions {
 
   private def reachesOf(
       expression: Expression,
-      columns: Seq[AttributeReference],
-      linear: TermTranslation
-  ): Option[ReachInColumn] = {
+      columns: Seq[AttributeReference]
+  ): Seq[ReachInColumn] = {
     val column = columns(random.nextInt(columns.size))
-    val translation = new ConditionTranslation(linear)
-    val same = translation.term(expression)
-    linear.leaf(column).filter(v => same.holds(v) && !v.domain.eq(Domain.Boolean)).map { v =>
-      val order = translation.term(column)
-      val own = translation.oneSided(same, v.side.other).toIndexedSeq
-      val reach = new SolvedReach(same, v.side.other, order, own)
-      def bound(e: Expression) = BindReferences.bindReference(e, columns)
-      val ends = SolvedReachValue.of(reach, translation)
-      assert(!ends.references.contains(column), s"the reach in $column asks for it: $expression")
-      new ReachInColumn(
-        reach,
-        bound(ends),
-        bound(OrderValue(column))
-      )
+    val (l, r) = columns.splitAt(2)
+    val condition = new JoinCondition(expression, BySide(LocalRelation(l), LocalRelation(r)))
+    val whole = condition.whole
+    val same = whole.term(expression)
+    val asked = condition.translation
+      .leaf(column)
+      .filter(v => same.holds(v) && !v.domain.eq(Domain.Boolean))
+    asked.toSeq.flatMap { v =>
+      val own = whole.oneSided(same, v.side.other).toIndexedSeq
+      val reach = new SolvedReach(same, v.side.other, whole.term(column), own)
+      def bound(e: Expression) = {
+        assert(!e.references.contains(column), s"the reach in $column asks for it: $expression")
+        BindReferences.bindReference(e, columns)
+      }
+      def within(low: Expression, high: Expression) =
+        new ReachInColumn(reach, (bound(low), bound(high)), rank(column, columns))
+      val cases = condition.byCases(reach, Nil)
+      if (directions.exists(cases.follows)) ended += 1
+      val byCases =
+        Option.when(cases.reach.cases.nonEmpty)(within(cases.low, cases.high))
+      (within _).tupled(SolvedReachValue.ends(reach, whole)) +: byCases.toSeq
     }
   }
+
+  private def rank(column: AttributeReference, in: Seq[AttributeReference]) =
+    BindReferences.bindReference(OrderValue(column): Expression, in)
 
   private def inside(
       values: Term => Possible,
@@ -177,6 +190,7 @@ final class AgainstSpark(random: Random) extends Assertions {
 }
 
 object AgainstSpark {
+  private val directions = Seq(Direction.Ascending, Direction.Descending)
 
   /** It is not a leaf, about which nothing but its type is known. */
   def isKnown(expression: Expression, columns: Seq[AttributeReference]): Boolean = {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   EqualNullSafe,
   EqualTo,
   Expression,
+  IsNull,
   PredicateHelper,
   RowOrdering
 }
@@ -15,7 +16,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import plait.constraint.{Compare, Term}
-import plait.spark.translate.{ConditionTranslation, TermTranslation}
+import plait.order.{CaseReach, SolvedReach}
+import plait.spark.translate.{CaseReachEnds, ConditionTranslation, TermTranslation}
 import plait.{BySide, Side}
 
 /** The condition of a join in the core's terms, with what holds for all rows of each side by the
@@ -117,6 +119,28 @@ final class JoinCondition(
 
   /** The condition, with the equalities that tell more of it. */
   lazy val withEqualities: Expression = telling.foldLeft(expression)(And(_, _))
+
+  /** What the cases of the condition say of a reach.
+    *
+    * @param known
+    *   what holds of the other side
+    */
+  def byCases(reach: SolvedReach, known: Seq[Compare]): CaseReachEnds = {
+    val side = reach.side
+    // A row with an order value is not reached by a case that asks for none.
+    val cases = ConditionCases
+      .of(withEqualities)
+      .filterNot(_.exists {
+        case IsNull(value) => whole.source(reach.order).exists(_.semanticEquals(value))
+        case _ => false
+      })
+    CaseReachEnds(
+      CaseReach.of(side, reach.order, cases.map(_.flatMap(translation.compare(_))), known),
+      cases.map(_.filter(CaseReachEnds.isGuard(children(side).outputSet))),
+      translation,
+      if (reach.mayMatchNull) CaseReachEnds.NullAlone else CaseReachEnds.Dead
+    )
+  }
 
   /** The equalities that name a column of each side that the condition names too. */
   private lazy val telling = equalities.filter { equality =>

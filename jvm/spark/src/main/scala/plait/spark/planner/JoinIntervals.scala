@@ -78,8 +78,27 @@ object JoinIntervals {
       reach #:: LazyList(condition.termAlone).map(under(_)(reach.order))
     def isTwoSided(reach: SolvedReach) =
       !reach.mayMatchNull && byLikelyRows(reach).exists(guess => directions.forall(guess.follows))
-    known.find(isTwoSided).map(solved(condition, _)).toRight(whyNone(seeking, known))
+    known
+      .find(isTwoSided)
+      .map(reach => byCases(condition, reach).getOrElse(solved(condition, reach)))
+      .toRight(whyNone(seeking, known))
   }
+
+  /** The cases of the condition give what solving would, with two ends. */
+  private def byCases(condition: JoinCondition, reach: SolvedReach): Option[JoinIntervals] =
+    Some(condition.byCases(reach, condition.below(reach.side.other)))
+      .filter(_.isAsGoodAs(_ => true))
+      .map { cases =>
+        JoinIntervals(
+          IntervalExpressions.collected(reach, condition.whole),
+          IntervalExpressions.streamed(cases),
+          Point,
+          Computed,
+          s"[${reach.order}, ${reach.order}]",
+          PruningText.cases(cases.reach),
+          condition.expression.toString
+        )
+      }
 
   private def solved(condition: JoinCondition, reach: SolvedReach): JoinIntervals =
     JoinIntervals(

@@ -7,13 +7,13 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.internal.SQLConf
 
-import plait.constraint.Term
+import plait.constraint.{Compare, Term}
 import plait.join.Rankless
 import plait.order.{AllReached, Direction, Order, OrderChoice, SolvedChoice, WhyNot}
 import plait.spark.exec.SymmetricHashJoinExec
 import plait.spark.plan.OrderedBy
 import plait.spark.side.SidePruning
-import plait.spark.translate.SideExpressions
+import plait.spark.translate.{CaseReachEnds, SideExpressions}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
 
@@ -167,7 +167,7 @@ object PartitionedPlan {
         )
       }
 
-  /** No formula does: the solver finds the reach of each row. */
+  /** No formula does: the cases of the condition give the reach, or the solver finds it for each row. */
   private def bySolving(condition: JoinCondition, footers: BySide[FooterFacts])(
       whyNot: SolvedChoice => Option[WhyNot]
   ): Either[WhyNot, Pruning] = {
@@ -181,11 +181,25 @@ object PartitionedPlan {
       .map { guess =>
         val choice = under(guess.orders, condition.termForFiles)
         val plain = under(guess.orders, condition.termFor)
-        def sides(of: SolvedChoice) = BySide.make(SideExpressions.solved(_, of, whole))
-        val found = whileFilesStand(sides(choice), sides(plain), footers)
+        def sides(of: SolvedChoice, known: BySide[Seq[Compare]]) = BySide.make { side =>
+          casesOf(side, condition, guess, of, known)
+            .fold(SideExpressions.solved(side, of, whole))(
+              SideExpressions.byCases(side, of, whole, _)
+            )
+        }
+        val found =
+          whileFilesStand(
+            sides(choice, condition.belowAndInFiles),
+            sides(plain, condition.below),
+            footers
+          )
         val written = condition.withEqualities.toString
         val text = BySide.make { side =>
-          PruningText.solved(side, choice, written)(guess.whyNotPruned(side))
+          val whyNot = guess.whyNotPruned(side)
+          casesOf(side, condition, guess, plain, condition.below)
+            .fold(PruningText.solved(side, choice, written)(whyNot))(cases =>
+              PruningText.byCases(side, choice, written, cases.reach, whyNot)
+            )
         }
         Pruning(
           served(found, condition),
@@ -194,6 +208,17 @@ object PartitionedPlan {
         )
       }
   }
+
+  /** The reach of a side by the cases of the condition, if it ends where that by solving does. */
+  private def casesOf(
+      side: Side,
+      condition: JoinCondition,
+      guess: SolvedChoice,
+      choice: SolvedChoice,
+      known: BySide[Seq[Compare]]
+  ): Option[CaseReachEnds] =
+    Some(condition.byCases(choice.reaches(side), known(side.other)))
+      .filter(_.isAsGoodAs(guess.reaches(side).follows))
 
   /** A side that comes in an order as good as the one wanted keeps it. Where rows without an order value
     * must come first, none but the very order is as good.

@@ -4,7 +4,7 @@ package plait.spark.planner
 import plait.Side
 import plait.constraint.{Affine, Compare, Formula}
 import plait.interval.{Bound, Domain}
-import plait.order.{OrderChoice, ReachBound, SolvedChoice, WhyNot}
+import plait.order.{CaseReach, OrderChoice, ReachBound, SolvedChoice, WhyNot}
 import plait.spark.side.SidePruning
 
 /** The pruning of a side in words, for EXPLAIN:
@@ -47,11 +47,30 @@ object PruningText {
   /** Where the solver finds the reach, the whole condition is what prunes. */
   def solved(side: Side, choice: SolvedChoice, condition: String)(
       whyNot: Option[WhyNot] = choice.whyNotPruned(side)
+  ): SidePruning = whole(side, choice, condition, "as solved for each row", whyNot)
+
+  /** And where its cases give it. */
+  def byCases(
+      side: Side,
+      choice: SolvedChoice,
+      condition: String,
+      reach: CaseReach,
+      whyNot: Option[WhyNot]
+  ): SidePruning = whole(side, choice, condition, s"in ${cases(reach)}", whyNot)
+
+  def cases(reach: CaseReach): String =
+    reach.cases.map(of => interval(of.lower, of.upper)).distinct.mkString(" or ")
+
+  private def whole(
+      side: Side,
+      choice: SolvedChoice,
+      condition: String,
+      within: String,
+      whyNot: Option[WhyNot]
   ): SidePruning = {
     val reached = choice.orders(side.other).term
     val nulls = if (choice.mayMatchNull(side)) " NULLS FIRST" else ""
-    val ordered =
-      s"ordered by ${choice.orders(side)}$nulls, reaches $reached as solved for each row"
+    val ordered = s"ordered by ${choice.orders(side)}$nulls, reaches $reached $within"
     whyNot match {
       case None => SidePruning.by(ordered, condition)
       case Some(why) => SidePruning.not(ordered, why)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.translate
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, GetStructField}
+import org.apache.spark.sql.catalyst.expressions.Expression
 
 import plait.order.{IntervalChoice, ReachEnd, SolvedReach}
 
@@ -44,10 +44,11 @@ object IntervalExpressions {
   }
 
   def streamed(reach: SolvedReach, translation: ConditionTranslation): IntervalExpressions = {
-    val ends = SolvedReachValue.of(reach, translation)
-    IntervalExpressions(
-      GetStructField(ends, SolvedReachValue.Low),
-      GetStructField(ends, SolvedReachValue.High)
-    )
+    val (low, high) = SolvedReachValue.ends(reach, translation)
+    IntervalExpressions(low, high)
   }
+
+  /** Or the cases of the condition give it. */
+  def streamed(ends: CaseReachEnds): IntervalExpressions =
+    IntervalExpressions(ends.low, ends.high)
 }

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Coalesce,
   Descending,
   Expression,
-  GetStructField,
   Literal,
   NullsFirst,
   SortOrder
@@ -59,12 +58,29 @@ object SideExpressions {
       side: Side,
       choice: SolvedChoice,
       translation: ConditionTranslation
+  ): SideExpressions =
+    within(side, choice, translation, SolvedReachValue.ends(choice.reaches(side), translation))
+
+  /** And where the cases of the condition give it. */
+  def byCases(
+      side: Side,
+      choice: SolvedChoice,
+      translation: ConditionTranslation,
+      ends: CaseReachEnds
+  ): SideExpressions = within(side, choice, translation, (ends.low, ends.high))
+
+  /** @param ends
+    *   low and high end of the reach
+    */
+  private def within(
+      side: Side,
+      choice: SolvedChoice,
+      translation: ConditionTranslation,
+      ends: (Expression, Expression)
   ): SideExpressions = {
     val own = choice.orders(side)
     val value = NullOnError.unlessColumn(translation.source(own.term).get)
-    val reach = SolvedReachValue.of(choice.reaches(side), translation)
-    val (low, high) =
-      (GetStructField(reach, SolvedReachValue.Low), GetStructField(reach, SolvedReachValue.High))
+    val (low, high) = ends
     val sorted = SortOrder(value, sortDirection(own))
     val dead = along(choice.orders(side.other), sorted, rank(own, value), low, high)
     if (choice.mayMatchNull(side)) ranklessFirst(dead) else dead

@@ -2,7 +2,7 @@
 package plait.spark.translate
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, GetStructField}
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types._
 
@@ -39,7 +39,7 @@ final case class SolvedReachValue(
   @transient private lazy val reach = new SolvedReach(condition, side, order, own)
   @transient private lazy val unknown = children.map(c => OrderedType.domain(c.dataType).get.all)
 
-  override def dataType: DataType = SolvedReachValue.ends
+  override def dataType: DataType = SolvedReachValue.lowAndHigh
   override def nullable: Boolean = true
 
   override def eval(input: InternalRow): Any = {
@@ -62,16 +62,20 @@ final case class SolvedReachValue(
 }
 
 object SolvedReachValue {
-  private val ends = StructType(
+  private val lowAndHigh = StructType(
     Seq(
       StructField("low", LongType, nullable = false),
       StructField("high", LongType, nullable = false)
     )
   )
-  val Low = 0
-  val High = 1
 
-  def of(
+  /** Low and high end. */
+  def ends(choice: SolvedReach, translation: ConditionTranslation): (Expression, Expression) = {
+    val value = of(choice, translation)
+    (GetStructField(value, 0), GetStructField(value, 1))
+  }
+
+  private def of(
       choice: SolvedReach,
       translation: ConditionTranslation
   ): SolvedReachValue =

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+
+/** The cases of a condition: conjunctions, of which at least one is TRUE wherever the condition is.
+  *
+  * {{{
+  * l.a > r.a AND (l.b = 1 AND l.t < r.t OR r.t IS NULL)        { l.a > r.a, l.b = 1, l.t < r.t }, { l.a > r.a, r.t IS NULL }
+  * r.t IN (l.t, l.u)                                           { r.t = l.t }, { r.t = l.u }
+  * }}}
+  *
+  * Of more than [[ConditionCases.Most]] there is one: the condition itself.
+  */
+object ConditionCases {
+  private val Most = 16
+
+  def of(condition: Expression): Seq[Seq[Expression]] =
+    upTo(condition).filter(_.size <= Most).getOrElse(Seq(Seq(condition)))
+
+  /** None if they are too many. */
+  private def upTo(condition: Expression): Option[Seq[Seq[Expression]]] = (condition match {
+    case And(left, right) =>
+      for (l <- upTo(left); r <- upTo(right) if l.size * r.size <= Most)
+        yield for (a <- l; b <- r) yield a ++ b
+    case Or(left, right) => for (l <- upTo(left); r <- upTo(right)) yield l ++ r
+    case In(value, list) if value.deterministic =>
+      Some(list.map(other => Seq(EqualTo(value, other))))
+    case other => Some(Seq(Seq(other)))
+  }).filter(_.size <= Most)
+}
