@@ -23,7 +23,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import plait.join.Rankless
-import plait.spark.exec.SymmetricHashJoinTask
+import plait.spark.exec.{JoinSpec, SymmetricHashJoinTask}
 import plait.spark.side.{JoinMetrics, KeySequence, SidePlan, SideReader}
 import plait.spark.translate.{NullOnError, OrderValue}
 import plait.{BySide, Side}
@@ -109,7 +109,7 @@ class KnownRankSuite extends SparkSuite {
           val rows = BySide.make(_ => Rows.of(LongType, LongType))
           def input(side: Side, step: Int) =
             Iterator.tabulate(1000)(n => rows(side)(Seq(n % 7L, n * step % 1000L)))
-          val task = new SymmetricHashJoinTask(
+          val spec = JoinSpec(
             LeftOuter,
             plans,
             BySide(Rankless.Dead, Rankless.Dead),
@@ -119,6 +119,7 @@ class KnownRankSuite extends SparkSuite {
             metrics,
             None
           )
+          val task = new SymmetricHashJoinTask(spec)
           val pairs = task.join(BySide(input(Side.Left, 13), input(Side.Right, 17)))
           Iterator.continually(pairs.advance()).takeWhile(identity).size
         }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{BooleanType, IntegerType, LongType, StringTyp
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.join.{NestedLoopJoin, Rankless}
-import plait.spark.exec.SymmetricHashJoinTask
+import plait.spark.exec.{JoinSpec, SymmetricHashJoinTask}
 import plait.spark.side._
 import plait.spark.translate.OrderValue
 import plait.{BySide, Cases, Side}
@@ -181,7 +181,7 @@ private object SidesByKeyLaws {
 
   /** Rows by key; NULL keys stand at either end, a NULL time anywhere. */
   def table(random: Random): Seq[Row] = {
-    val rows = Seq(0, 1, 10, 40, 150, 400)(random.nextInt(6))
+    val rows = Seq(0, 1, 10, 40, 150, 900)(random.nextInt(6))
     val keys = Seq(1, 3, 10, 100)(random.nextInt(4))
     val all = Seq.tabulate(rows) { n =>
       val key = Option.when(random.nextInt(12) > 0)(random.nextInt(keys).toLong - keys / 3)
@@ -243,7 +243,7 @@ private object SidesByKeyLaws {
         isSortedHere = true
       )
     }
-    new SymmetricHashJoinTask(
+    val spec = JoinSpec(
       joinType,
       plans,
       BySide(Rankless.Dead, Rankless.Dead),
@@ -253,6 +253,7 @@ private object SidesByKeyLaws {
       metrics,
       None
     )
+    new SymmetricHashJoinTask(spec)
   }
 
   /** What comes out, in sequence, and how many rows of each side were read. */

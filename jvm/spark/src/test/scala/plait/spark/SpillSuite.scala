@@ -7,8 +7,10 @@ import java.nio.file.{Files, Paths}
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
+import plait.Side
 import plait.spark.exec.{AsOfJoinExec, SymmetricHashJoinExec}
 import plait.spark.side.JoinMetrics
 
@@ -125,6 +127,30 @@ class SpillSuite extends LittleMemorySuite {
         assertEquals(run(session, sql)._1, rows, sql)
         session.conf.unset(PlaitConf.RadixJoin)
         assert(session.sql(sql).queryExecution.executedPlan.toString.contains("comes by key"))
+      }
+    }
+  }
+
+  test("a side that is not read to its end leaves nothing in memory: 64 joins in one task") {
+    def numbered(rows: Int) =
+      s"(SELECT *, count(*) OVER (PARTITION BY k ORDER BY id) AS n FROM (SELECT id, id * 3 AS k, id AS t, repeat('x', 30) AS p FROM range(0, $rows, 1, 2)))"
+    for ((left, right) <- Seq((12000, 1000), (1000, 12000))) {
+      val sql =
+        s"SELECT /*+ COALESCE(1) */ l.id, r.n, l.p, r.p AS q FROM ${numbered(left)} l JOIN ${numbered(right)} r " +
+          "ON l.k = r.k AND r.t BETWEEN l.t - 2 AND l.t + 2 AND l.n + r.n > 0"
+      val inOne =
+        Seq("spark.sql.shuffle.partitions" -> "64", "spark.sql.adaptive.enabled" -> "false")
+      inLittleMemory(onHeap ++ inOne: _*) { session =>
+        val df = session.sql(s"SELECT count(*), sum(id), sum(n) FROM ($sql)")
+        assertEquals(df.collect().toSeq, Seq(Row(1000L, 499500L, 1000L)))
+        val read = collect(df.queryExecution.executedPlan) { case join: SymmetricHashJoinExec =>
+          Side.both.map(side => join.metrics(JoinMetrics.rowsIn(side)).value).sum
+        }
+        assert(read.exists(rows => rows > 2000 && rows < 4000), s"$read")
+        val spilled = collect(df.queryExecution.executedPlan) { case sort: SortExec =>
+          sort.metrics("spillSize").value
+        }
+        assertEquals(spilled, Seq(0L, 0L))
       }
     }
   }

@@ -14,7 +14,7 @@ import plait.spark.side.{
 import plait.{BySide, Side}
 
 /** The merge join of two sides that are known to come by key, as far as few right rows share one: those of a key are kept,
-  * left rows are tested with all of them as they come, and no reach is computed.
+  * left rows are tested with those of them that they reach as they come, or with all if they are very few.
   *
   * {{{
   * left   1 a, 1 b, 3 c            keeps 1 x    gives (1 a, 1 x) (1 b, 1 x)
@@ -25,14 +25,19 @@ import plait.{BySide, Side}
   * A key with more right rows, and what comes soon after it, is to be stored ([[KeyPortions]]) and joined another way. Then
   * this goes on.
   *
-  * What it gives is valid until the next call.
+  * What it gives is valid until the next call. As in Spark's own merge join keys that stand at one place in their sequence
+  * are equal.
+  *
+  * @param ranks
+  *   None where a reach takes longer than to test some hundred rows
+  * @param fields
+  *   how many columns the right side has
   */
 final class MergedPairs(
     sides: BySide[RowsByKey],
     portions: KeyPortions,
     roles: BySide[Role],
-    ofRank: SideReader,
-    ofReach: SideReader,
+    ranks: Option[MergedPairs.Ranks],
     fields: Int,
     accepts: PairTest,
     reading: ReadingThread
@@ -42,10 +47,13 @@ final class MergedPairs(
 
   private val givesMatches = Role.givesMatches(roles)
   private val settles = roles.left.matches eq Matching.Settles
+  private val ofRank = ranks.fold[SideReader](null)(_.ofKept)
+  private val ofReach = ranks.fold[SideReader](null)(_.ofProbing)
   private val kept = new FewRows(fields)
   private val matched = new Array[Boolean](FewRows.Most)
-  // Of the kept rows, where it is worth it and all have one.
-  private val ranks = new Array[Long](FewRows.Most)
+  // Between which ranks a kept row lies, where it is worth it: at one; anywhere, if it matches without; or nowhere.
+  private val lowest = new Array[Long](FewRows.Most)
+  private val highest = new Array[Long](FewRows.Most)
   private var hasRanks = false
   private var phase = Starting
   // Of the kept rows: which is tested or looked at next.
@@ -135,25 +143,24 @@ final class MergedPairs(
     most = math.max(most, kept.count)
     if (rights.goesOn) phase = Stopped
     else {
-      hasRanks = kept.count >= ManyEnough && readRanks()
+      hasRanks = ranks.isDefined && kept.count >= ManyEnough
+      if (hasRanks) readRanks()
       phase = Probing
       beginProbe()
     }
   }
 
-  /** @return whether each kept row has one */
-  private def readRanks(): Boolean = {
+  private def readRanks(): Unit = {
     var row = 0
-    var isRanked = true
     // Invariant: the rows before `row` have their ranks.
-    while (isRanked && row < kept.count) {
+    while (row < kept.count) {
       ofRank.read(kept(row))
-      ranks(row) = ofRank.rank
-      // Those that match without a rank are out of no reach.
-      isRanked = ofRank.hasRank && ofRank.rank != Rankless.Rank
+      val isAnywhere = ofRank.hasRank && ofRank.rank == Rankless.Rank
+      lowest(row) = if (ofRank.hasRank) ofRank.rank else Long.MaxValue
+      highest(row) =
+        if (isAnywhere) Long.MaxValue else if (ofRank.hasRank) ofRank.rank else Long.MinValue
       row += 1
     }
-    isRanked
   }
 
   /** The left row at hand looks for matches. */
@@ -213,7 +220,7 @@ final class MergedPairs(
     val low = ofReach.low
     val high = ofReach.high
     // Invariant: the left row does not reach those that were passed.
-    while (at < kept.count && (ranks(at) < low || ranks(at) > high)) at += 1
+    while (at < kept.count && (highest(at) < low || lowest(at) > high)) at += 1
   }
 
   /** The next kept row that comes out alone. */
@@ -232,6 +239,13 @@ final class MergedPairs(
 }
 
 object MergedPairs {
+
+  /** @param ofKept
+    *   the rank of a right row
+    * @param ofProbing
+    *   the reach of a left row
+    */
+  final case class Ranks(ofKept: SideReader, ofProbing: SideReader)
 
   /** Of fewer rows to compare ranks takes longer than to test them. */
   private val ManyEnough = 4

@@ -95,9 +95,11 @@ case class SymmetricHashJoinExec(
     wanted.exists(order => !SortOrder.orderingSatisfies(child.outputOrdering, Seq(order)))
 
   /** Whether the join goes by key: then the sides are not sorted by their orders. */
-  private def sequence: KeySequence =
+  @transient private lazy val sequence: KeySequence =
     if (
-      leftKeys.nonEmpty && isSortedHere.left && isSortedHere.right &&
+      leftKeys.nonEmpty && !PlaitConf(
+        conf
+      ).traceBuffered && isSortedHere.left && isSortedHere.right &&
       PlaitConf(conf).radixJoin != RadixJoinChoice.Never &&
       comesBy(leftKeys, left) && comesBy(rightKeys, right)
     ) KeySequence.Known
@@ -133,7 +135,7 @@ case class SymmetricHashJoinExec(
       SidePlan(leftKeys, ranks.left, left.output, isSortedHere.left),
       SidePlan(rightKeys, ranks.right, right.output, isSortedHere.right)
     )
-    val task = new SymmetricHashJoinTask(
+    val spec = JoinSpec(
       joinType,
       sides,
       rankless,
@@ -143,6 +145,8 @@ case class SymmetricHashJoinExec(
       metrics,
       trace
     )
+    val below = if (sequence eq KeySequence.Known) children else Nil
+    val task = new SymmetricHashJoinTask(spec, below)
     val rows = asRows
     val inTurn = RowsByFile.inTurn(children)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>

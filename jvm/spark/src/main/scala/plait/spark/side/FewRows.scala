@@ -42,6 +42,6 @@ final private[spark] class FewRows(fields: Int) {
 }
 
 private[spark] object FewRows {
-  val Most: Int = 64
+  val Most: Int = 256
   val Bytes: Int = 1 << 18
 }

@@ -52,7 +52,10 @@ final class RankSort(
   // Why rows could not be written: those that were on their way to a file are lost. Whoever asked for memory may
   // go on without, so it is told here, too.
   private var lost: Option[Throwable] = None
-  context.addTaskCompletionListener[Unit](_ => release())
+  context.addTaskCompletionListener[Unit] { _ =>
+    release()
+    if (mostUsed > 0) TaskMemory.notePeak(context, mostUsed)
+  }
 
   // Was the input read?
   private var isFilled = false
@@ -313,8 +316,7 @@ final class RankSort(
 
   /** No more rows will be asked for. */
   def release(): Unit = {
-    if (mostUsed > 0) TaskMemory.notePeak(context, mostUsed)
-    mostUsed = 0
+    noteUsed()
     runs = None
     held.clear()
     // Else the rows' iterator, and all below it, would stay to the end of the task.

@@ -329,6 +329,8 @@ final private[spark] class RankedRows(
     pages.clear()
     forgetNumbers()
     page = null
+    // What comes next may be less.
+    pageSize = SmallestPage
     rows = 0
     stretches = 0
     read = Array.empty

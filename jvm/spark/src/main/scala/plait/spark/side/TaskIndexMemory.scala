@@ -39,8 +39,13 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
   def size: Long = total
 
   /** Could so much be had now, with what is asked for ahead and four pages beside it? */
-  def hasRoomFor(bytes: Long): Boolean = {
-    val wanted = bytes + stepOf(bytes) + 4 * memory.pageSizeBytes
+  def hasRoomFor(bytes: Long): Boolean = hasRoom(bytes, 4 * memory.pageSizeBytes)
+
+  /** The same of what is given back soon: it leaves to others no more than what is left to them anyway. */
+  def hasRoomForNow(bytes: Long): Boolean = hasRoom(bytes, leftTo(bytes))
+
+  private def hasRoom(bytes: Long, others: Long): Boolean = {
+    val wanted = bytes + stepOf(bytes) + others
     val granted = acquireMemory(wanted)
     freeMemory(granted)
     granted == wanted
@@ -53,7 +58,7 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
 
   private def ask(): Unit = {
     val wanted = total + step - getUsed
-    val others = math.min(4 * memory.pageSizeBytes, math.max(4 * Step, total))
+    val others = leftTo(total)
     val granted = acquireMemory(wanted + others)
     if (granted == wanted + others) {
       freeMemory(others)
@@ -75,6 +80,9 @@ final class TaskIndexMemory(memory: TaskMemoryManager)
     most = getUsed
     least = total / 2 - Step
   }
+
+  private def leftTo(bytes: Long): Long =
+    math.min(4 * memory.pageSizeBytes, math.max(4 * Step, bytes))
 
   private def step: Long = stepOf(total)
   private def stepOf(bytes: Long): Long = math.max(Step, bytes / 16)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package plait.spark.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import plait.spark.side._
+import plait.{BySide, Side}
+
+/** A join of sides that are known to come by key, as they come: key by key ([[MergedPairs]]), and where a key has many rows in
+  * portions ([[KeyPortions]]), each joined as a table would be.
+  *
+  * {{{
+  * keys     1 2 3 4 5 6 7 8 9 ...          6 has a thousand rows
+  *          merged  |portion      | merged ...
+  * }}}
+  *
+  * @param ofPortion
+  *   joins the rows that were stored last
+  * @param giveBack
+  *   lets go of what the inputs hold, as one of them may not be read to its end
+  */
+final private[exec] class JoinByKey(
+    inputs: BySide[Iterator[InternalRow]],
+    run: JoinRun,
+    ofPortion: () => JoinedPairs,
+    giveBack: () => Unit
+) {
+  import run.spec
+
+  private val order = KeyOrder.of(spec.keyForm(Side.Left)).get
+  private val none = KeyForm.of(Nil)
+  private val rows = BySide.make { side =>
+    new RowsByKey(
+      inputs(side),
+      spec.keyReader(side),
+      order,
+      spec.rankReader(side, none),
+      run.sorts(side).get,
+      spec.roles(side).leaves,
+      side.name
+    )
+  }
+  private val portions = new KeyPortions(rows, order)
+  private val merged = new MergedPairs(
+    rows,
+    portions,
+    spec.roles,
+    Option.when(!spec.isSolved)(
+      MergedPairs
+        .Ranks(spec.rankReader(Side.Right, none), spec.probingReader(Side.Left, none))
+    ),
+    spec.sides.right.output.size,
+    run.accepts,
+    run.reading
+  )
+  private val merging = JoinEnding.of(run.context)
+  merging.is(() => count())
+
+  /** By turns what is merged and what was stored. */
+  def pairs: JoinedPairs = {
+    var isMerging = false
+    new PairsInTurn(() => {
+      isMerging = !isMerging
+      if (isMerging) Some(merged)
+      else if (merged.isOver) {
+        merging.run()
+        giveBack()
+        None
+      } else Some(portion())
+    })
+  }
+
+  private def portion(): JoinedPairs = {
+    run.ending.is(() => run.release())
+    portions.store(merged.before)
+    merged.goOn()
+    ofPortion()
+  }
+
+  /** What was merged; what was stored is counted by who joins it. */
+  private def count(): Unit = {
+    import spec.metrics
+    for (side <- Side.both) {
+      metrics(JoinMetrics.rowsIn(side)) += rows(side).merged
+      metrics(JoinMetrics.rowsPruned(side)) += rows(side).passed
+      metrics(JoinMetrics.RowsByKey) += rows(side).merged
+    }
+    metrics(JoinMetrics.pairsByProbing(Side.Right)) += merged.pairs
+    metrics(JoinMetrics.OutputRows) += merged.rowsOut
+    JoinMetrics.note(metrics(JoinMetrics.peakBuffered(Side.Left)), 0)
+    JoinMetrics.note(metrics(JoinMetrics.peakBuffered(Side.Right)), merged.peak.toLong)
+    JoinMetrics.note(metrics(JoinMetrics.PeakBuffered), merged.peak.toLong)
+  }
+}
