@@ -29,6 +29,10 @@ SETTINGS = {
     "broadcasting on": BROADCASTING_ON,
     # As where a table is no Parquet file, or is computed.
     "broadcasting off, no footers": {**BROADCASTING_OFF, "spark.plait.join.footers": "0"},
+    "broadcasting off, told of the order of buckets": {
+        **BROADCASTING_OFF,
+        "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
+    },
     "broadcasting on, not adaptive": {**BROADCASTING_ON, "spark.sql.adaptive.enabled": "false"},
 }
 

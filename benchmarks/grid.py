@@ -6,7 +6,9 @@
     one-sided >              a reach has one end, and half of all pairs come out
     reach as wide as table   nothing dies before the end
     near-unique keys         a small side; one row a key, so there is nothing to look up in order
-    buckets in key order     nothing to shuffle, and rows come as Spark's own join wants them
+    buckets in key order     nothing to shuffle; rows come as Spark's own join wants them, told or not
+    an OR of bands           a reach that is computed by cases
+    a square                 a reach that is solved for each row
     a wide reach             of many rows a key most, or some, are within it; no footers tell of it
     a thousand columns       the rows that are held and sorted are wide
 
@@ -40,6 +42,7 @@ ENOUGH = 60.0
 OFF, ON = "broadcasting off", "broadcasting on"
 UNTOLD = "broadcasting off, no footers"
 NOT_ADAPTIVE = "broadcasting on, not adaptive"
+TOLD = "broadcasting off, told of the order of buckets"
 SUMS = "count(*) AS c, sum(l.s) AS l, sum(r.s) AS r"
 WIDE_SUMS = "count(*) AS c, bit_xor(xxhash64(l.*)) AS l, bit_xor(xxhash64(r.*)) AS r"
 SEMI = "LEFT SEMI JOIN"
@@ -115,6 +118,23 @@ def cases(rows: int) -> Sequence[Hostile]:
             _as_wide(rows // 10),
             OFF,
             buckets=8,
+        ),
+        *(
+            Hostile(
+                f"{title}, buckets in key order", rows_a_key, rows_a_key, within, TOLD, buckets=8
+            )
+            for title, rows_a_key, within in (
+                ("near-unique keys", few, _as_wide(rows)),
+                ("30 rows a key", some, _as_wide(rows // 10)),
+            )
+        ),
+        *(
+            Hostile(f"{title}, {reach}", both, both, f"l.k = r.k AND {within}", OFF)
+            for title, both in (("near-unique keys", few), ("10 rows a key", big))
+            for reach, within in (
+                ("an OR of bands", f"({band} OR l.s BETWEEN r.s + 100 AND r.s + 900)"),
+                ("a square", "pow(l.s - r.s, 2) <= 25"),
+            )
         ),
         *(
             Hostile(
