@@ -6,7 +6,7 @@
     one-sided >              a reach has one end, and half of all pairs come out
     reach as wide as table   nothing dies before the end
     near-unique keys         a small side; one row a key, so there is nothing to look up in order
-    buckets in key order     nothing to shuffle; rows come as Spark's own join wants them, told or not
+    buckets in key order     nothing to shuffle; rows come as a merge join wants them, told or not
     an OR of bands           a reach that is computed by cases
     a square                 a reach that is solved for each row
     a wide reach             of many rows a key most, or some, are within it; no footers tell of it
