@@ -328,6 +328,27 @@ def test_of_a_row_that_reaches_nothing_but_nan_the_partners_are_found(spark: Spa
         assert joins_planned(df) == 1
 
 
+@pytest.mark.parametrize("how", ["JOIN", "LEFT JOIN", "LEFT ANTI JOIN"])
+@pytest.mark.parametrize("collected", ["", "/*+ BROADCAST(r) */"])
+def test_what_a_case_asks_of_a_row_raises_no_error_for_rows_that_have_no_partner(
+    spark: SparkSession, how: str, collected: str
+) -> None:
+    # The row of d = 0 has no partner by key, so Spark never divides by it.
+    left = "(SELECT id % 7 AS k, id AS t, id % 7 AS d FROM range(400)) l"
+    right = "(SELECT 1 + id % 6 AS k, id AS t FROM range(300)) r"
+    columns = "l.t" if how == "LEFT ANTI JOIN" else "l.t, r.t"
+    query = (
+        f"SELECT {collected} {columns} FROM {left} {how} {right} ON l.k = r.k AND "
+        "(100 / l.d > 30 AND r.t BETWEEN l.t AND l.t + 9 OR r.t BETWEEN l.t + 20 AND l.t + 60)"
+    )
+    with settings(spark, {"spark.plait.join.index": "always"}):
+        df = spark.sql(query)
+        assert answer(df) == rows_of_spark(spark, query)
+        assert joins_planned(df) == 1
+        told = re.sub(r"#\d+L?", "", str(plait.explain(df)))
+        assert "[t, t + 9] or [t + 20, t + 60]" in told
+
+
 def test_rows_that_have_met_those_without_an_order_value_die_as_any_other(
     spark: SparkSession,
 ) -> None:

@@ -165,13 +165,49 @@ class CaseReachLaws extends munit.FunSuite {
     assert(byCases(orNone).follows(Direction.Ascending))
   }
 
-  test("more than 16 cases are one that is not understood") {
+  test("a case of which the row's own values make an error is left out, as it is TRUE of no pair") {
+    val share = Divide(Literal(100.0), Cast(kind, DoubleType), NumericEvalContext(EvalMode.ANSI))
+    val raising = Or(
+      And(GreaterThan(share, Literal(3.0)), between(s, a, plus(a, 5))),
+      between(s, plus(a, 50), plus(a, 70))
+    )
+    assertEquals[Any, Any](ends(raising, 100L, 1L), (100L, 170L))
+    assertEquals[Any, Any](ends(raising, 100L, 0L), (150L, 170L))
+  }
+
+  test("a case whose reach is empty, or lacks an end, is left out at both ends") {
+    val ranges = Or(between(s, a, plus(a, 5)), between(s, kind, Literal(50L)))
+    assertEquals[Any, Any](ends(ranges, 100L, 20L), (20L, 105L))
+    assertEquals[Any, Any](ends(ranges, 100L, 60L), (100L, 105L))
+    assertEquals[Any, Any](ends(ranges, null, 20L), (20L, 50L))
+  }
+
+  test(
+    "a guard that most rows may pass is no end: what asks both sides more than is understood is not by cases"
+  ) {
+    val wide = Or(
+      between(s, a, plus(a, 9)),
+      And(EqualTo(kind, Literal(3L)), LessThan(Multiply(a, s), Literal(9L)))
+    )
+    assert(!byCases(wide).follows(Direction.Ascending))
+    assert(byCases(Or(two, EqualTo(kind, Literal(3L)))).follows(Direction.Ascending))
+  }
+
+  test(
+    "more than 8 cases are one that is not understood; what is of one side alone is not taken apart"
+  ) {
+    val cases = new ConditionCases(e =>
+      Seq(l, r).forall(side => e.references.exists(c => side.exists(_.exprId == c.exprId)))
+    )
     def of(n: Int) =
       Seq.tabulate(n)(i => EqualTo(s, plus(a, i.toLong))).reduce[Expression](Or(_, _))
-    assertEquals(ConditionCases.of(of(16)).size, 16)
-    assertEquals(ConditionCases.of(of(17)), Seq(Seq(of(17))))
-    assertEquals(ConditionCases.of(And(of(4), of(4))).size, 16)
-    assertEquals(ConditionCases.of(And(of(4), of(5))).size, 1)
+    assertEquals(cases.of(of(8)).size, 8)
+    assertEquals(cases.of(of(9)), Seq(Seq(of(9))))
+    assertEquals(cases.of(And(of(2), of(4))).size, 8)
+    assertEquals(cases.of(And(of(3), of(4))).size, 1)
+    val own = In(kind, Seq(Literal(1L), Literal(2L)))
+    assertEquals(cases.of(And(own, of(2))), Seq(Seq(own, of(1)), Seq(own, EqualTo(s, plus(a, 1)))))
+    assertEquals(cases.of(EqualNullSafe(s, a)), Seq(Seq(EqualTo(s, a)), Seq(IsNull(s), IsNull(a))))
   }
 
   test("every type has ranks") {

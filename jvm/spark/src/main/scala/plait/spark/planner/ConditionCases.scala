@@ -8,24 +8,37 @@ import org.apache.spark.sql.catalyst.expressions._
   * {{{
   * l.a > r.a AND (l.b = 1 AND l.t < r.t OR r.t IS NULL)        { l.a > r.a, l.b = 1, l.t < r.t }, { l.a > r.a, r.t IS NULL }
   * r.t IN (l.t, l.u)                                           { r.t = l.t }, { r.t = l.u }
+  * r.t <=> l.t                                                 { r.t = l.t }, { r.t IS NULL, l.t IS NULL }
   * }}}
   *
-  * Of more than [[ConditionCases.Most]] there is one: the condition itself.
+  * What is asked of one side alone is not taken apart. Of more than [[ConditionCases.Most]] there is one: the condition itself.
   */
-object ConditionCases {
-  private val Most = 16
+final class ConditionCases(isAcross: Expression => Boolean) {
+  import ConditionCases._
 
   def of(condition: Expression): Seq[Seq[Expression]] =
     upTo(condition).filter(_.size <= Most).getOrElse(Seq(Seq(condition)))
 
   /** None if they are too many. */
   private def upTo(condition: Expression): Option[Seq[Seq[Expression]]] = (condition match {
+    case own if !isAcross(own) => Some(Seq(splitConjuncts(own)))
     case And(left, right) =>
       for (l <- upTo(left); r <- upTo(right) if l.size * r.size <= Most)
         yield for (a <- l; b <- r) yield a ++ b
     case Or(left, right) => for (l <- upTo(left); r <- upTo(right)) yield l ++ r
-    case In(value, list) if value.deterministic =>
+    case In(value, list) if value.deterministic && list.nonEmpty =>
       Some(list.map(other => Seq(EqualTo(value, other))))
+    case EqualNullSafe(a, b) if a.deterministic && b.deterministic =>
+      Some(Seq(Seq(EqualTo(a, b)), Seq(IsNull(a), IsNull(b))))
     case other => Some(Seq(Seq(other)))
   }).filter(_.size <= Most)
+}
+
+object ConditionCases {
+  private val Most = 8
+
+  private def splitConjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(left, right) => splitConjuncts(left) ++ splitConjuncts(right)
+    case other => Seq(other)
+  }
 }

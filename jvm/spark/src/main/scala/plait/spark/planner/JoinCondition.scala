@@ -128,7 +128,7 @@ final class JoinCondition(
   def byCases(reach: SolvedReach, known: Seq[Compare]): CaseReachEnds = {
     val side = reach.side
     // A row with an order value is not reached by a case that asks for none.
-    val cases = ConditionCases
+    val cases = new ConditionCases(isAcross)
       .of(withEqualities)
       .filterNot(_.exists {
         case IsNull(value) => whole.source(reach.order).exists(_.semanticEquals(value))
@@ -136,11 +136,16 @@ final class JoinCondition(
       })
     CaseReachEnds(
       CaseReach.of(side, reach.order, cases.map(_.flatMap(translation.compare(_))), known),
-      cases.map(_.filter(CaseReachEnds.isGuard(children(side).outputSet))),
+      cases.map(_.filter(c => isOf(c, side) && translation.isComputable(c))),
+      cases.map(_.filter(isAcross)),
       translation,
       if (reach.mayMatchNull) CaseReachEnds.NullAlone else CaseReachEnds.Dead
     )
   }
+
+  /** Is it about both sides? */
+  private def isAcross(conjunct: Expression): Boolean =
+    Side.both.forall(side => conjunct.references.exists(children(side).outputSet.contains))
 
   /** The equalities that name a column of each side that the condition names too. */
   private lazy val telling = equalities.filter { equality =>

@@ -181,11 +181,13 @@ object PartitionedPlan {
       .map { guess =>
         val choice = under(guess.orders, condition.termForFiles)
         val plain = under(guess.orders, condition.termFor)
+        val byCases = BySide.make(casesOf(_, condition, guess, plain))
         def sides(of: SolvedChoice, known: BySide[Seq[Compare]]) = BySide.make { side =>
-          casesOf(side, condition, guess, of, known)
-            .fold(SideExpressions.solved(side, of, whole))(
-              SideExpressions.byCases(side, of, whole, _)
-            )
+          if (byCases(side).isEmpty) SideExpressions.solved(side, of, whole)
+          else {
+            val ends = condition.byCases(of.reaches(side), known(side.other))
+            SideExpressions.byCases(side, of, whole, ends)
+          }
         }
         val found =
           whileFilesStand(
@@ -195,11 +197,9 @@ object PartitionedPlan {
           )
         val written = condition.withEqualities.toString
         val text = BySide.make { side =>
-          val whyNot = guess.whyNotPruned(side)
-          casesOf(side, condition, guess, plain, condition.below)
-            .fold(PruningText.solved(side, choice, written)(whyNot))(cases =>
-              PruningText.byCases(side, choice, written, cases.reach, whyNot)
-            )
+          byCases(side).fold(
+            PruningText.solved(side, choice, written)(guess.whyNotPruned(side))
+          )(cases => PruningText.byCases(side, choice, written, cases.reach))
         }
         Pruning(
           served(found, condition),
@@ -209,16 +209,17 @@ object PartitionedPlan {
       }
   }
 
-  /** The reach of a side by the cases of the condition, if it ends where that by solving does. */
+  /** The reach of a side by the cases of the condition, if they prune it and it ends where that by solving does. */
   private def casesOf(
       side: Side,
       condition: JoinCondition,
       guess: SolvedChoice,
-      choice: SolvedChoice,
-      known: BySide[Seq[Compare]]
+      choice: SolvedChoice
   ): Option[CaseReachEnds] =
-    Some(condition.byCases(choice.reaches(side), known(side.other)))
-      .filter(_.isAsGoodAs(guess.reaches(side).follows))
+    Some(condition.byCases(choice.reaches(side), condition.below(side.other))).filter { cases =>
+      cases.follows(choice.orders(side.other).direction) &&
+      cases.isAsGoodAs(guess.reaches(side).follows)
+    }
 
   /** A side that comes in an order as good as the one wanted keeps it. Where rows without an order value
     * must come first, none but the very order is as good.

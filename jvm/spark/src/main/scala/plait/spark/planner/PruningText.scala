@@ -54,9 +54,8 @@ object PruningText {
       side: Side,
       choice: SolvedChoice,
       condition: String,
-      reach: CaseReach,
-      whyNot: Option[WhyNot]
-  ): SidePruning = whole(side, choice, condition, s"in ${cases(reach)}", whyNot)
+      reach: CaseReach
+  ): SidePruning = whole(side, choice, condition, s"in ${cases(reach)}", None)
 
   def cases(reach: CaseReach): String =
     reach.cases.map(of => interval(of.lower, of.upper)).distinct.mkString(" or ")

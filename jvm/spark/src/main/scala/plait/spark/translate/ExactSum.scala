@@ -31,14 +31,25 @@ final case class ExactSum(left: Expression, right: Expression, ofSpark: BinaryAr
   override def nullIntolerant: Boolean = true
 
   override protected def nullSafeEval(a: Any, b: Any): Any =
+    try
+      (a, b) match {
+        case (x: Long, y: Long) => if (isSum) Math.addExact(x, y) else Math.subtractExact(x, y)
+        case _ =>
+          val (x, y) = (a.asInstanceOf[Int], b.asInstanceOf[Int])
+          if (isSum) Math.addExact(x, y) else Math.subtractExact(x, y)
+      }
+    catch { case _: ArithmeticException => failed(a, b) }
+
+  private def isSum: Boolean = ofSpark.isInstanceOf[Add]
+
+  /** Spark's error, for a sum that has one. */
+  def failed(a: Any, b: Any): Any =
     ofSpark.withNewChildren(Seq(Literal(a, dataType), Literal(b, dataType))).eval()
 
-  /** Only called where it raises an error. */
-  def failed(a: Any, b: Any): Any = nullSafeEval(a, b)
-
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val self = ctx.addReferenceObj("sum", this, classOf[ExactSum].getName)
-    val isSum = ofSpark.isInstanceOf[Add]
+    // Without its operands: it goes where the code goes.
+    val alone = copy(left = ofSpark.left, right = ofSpark.right)
+    val self = ctx.addReferenceObj("sum", alone, classOf[ExactSum].getName)
     val symbol = if (isSum) "+" else "-"
     nullSafeCodeGen(
       ctx,

@@ -181,7 +181,8 @@ final class TermTranslation(outputs: BySide[AttributeSet]) extends Leaves {
     if (expression.references.isEmpty || !isComputable(expression)) Side.both.toSet
     else Side.both.filter(side => expression.references.exists(outputs(side).contains)).toSet
 
-  private def isComputable(expression: Expression): Boolean =
+  /** May it be computed once more, and outside the condition? */
+  def isComputable(expression: Expression): Boolean =
     expression.deterministic && !expression.exists(isCostly)
 
   private def isOver(side: Side, expression: Expression): Boolean =
