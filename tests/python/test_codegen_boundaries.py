@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ON = "l.k = r.k AND r.t BETWEEN l.t - 90 AND l.t + 90"
-SOLVED = "(r.t BETWEEN l.t - 90 AND l.t OR r.t * r.t BETWEEN l.t AND l.t + 9)"
+SOLVED = "pow(r.t - l.t, 2) < 9"
 EXISTS = f"EXISTS (SELECT 1 FROM r WHERE {ON})"
 TYPES = {
     "inner": f"SELECT l.id, r.id FROM l JOIN r ON {ON}",
