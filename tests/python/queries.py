@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import plait
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 NODES = ("SymmetricHashJoin", "CollectedJoin", "AsOfJoin")
@@ -35,6 +36,21 @@ def settings(spark: SparkSession, keys: Mapping[str, str | int | bool]) -> Itera
 def answer(df: DataFrame) -> Counter[str]:
     """Run a query and return its rows as a multiset; as text, where NaN equals NaN."""
     return Counter(repr(tuple(row)) for row in df.collect())
+
+
+def compared(spark: SparkSession, query: str) -> DataFrame:
+    """Run a query and compare its rows with Spark's, of which there may be many."""
+    df = spark.sql(query)
+    rows = _in_sequence(df)
+    with settings(spark, OF_SPARK):
+        assert rows.equals(_in_sequence(spark.sql(query)))
+    return df
+
+
+def _in_sequence(df: DataFrame) -> pa.Table:
+    rows = df.toArrow()
+    columns = [str(number) for number in range(rows.num_columns)]
+    return rows.rename_columns(columns).sort_by([(column, "ascending") for column in columns])
 
 
 def shown(condition: str, **known: Any) -> dict[str, str]:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql.functions import expr
-from tests.python.queries import OF_SPARK, answer, settings
+from tests.python.queries import answer, compared, settings
 
 import plait
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 ROWS = 20_000
 ON = "l.k = r.k AND r.t BETWEEN l.t - 4000 AND l.t + 4000"
@@ -59,18 +58,7 @@ def shuffling(spark: SparkSession) -> Iterator[None]:
 
 def in_buckets(spark: SparkSession, query: str) -> int:
     """Run a query, compare it with Spark's rows, and tell how many rows were joined by bucket."""
-    df = spark.sql(query)
-    rows = in_sequence(df)
-    with settings(spark, OF_SPARK):
-        assert rows.equals(in_sequence(spark.sql(query)))
-    return plait.counters(df)[0].metrics["rowsInBuckets"]
-
-
-def in_sequence(df: DataFrame) -> pa.Table:
-    """The rows of a query, sorted: some hundred thousand, too many to make objects of them."""
-    rows = df.toArrow()
-    columns = [str(number) for number in range(rows.num_columns)]
-    return rows.rename_columns(columns).sort_by([(column, "ascending") for column in columns])
+    return plait.counters(compared(spark, query))[0].metrics["rowsInBuckets"]
 
 
 @pytest.mark.parametrize("join_type", ALL)

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql.functions import col
-from tests.python.queries import OF_SPARK, plan_of, settings
+from tests.python.queries import compared, plan_of, settings
 
 import plait
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = 20_000
@@ -71,21 +70,6 @@ def shuffling(spark: SparkSession) -> Iterator[None]:
     one_task = {"spark.sql.shuffle.partitions": 1, "spark.sql.autoBroadcastJoinThreshold": -1}
     with settings(spark, one_task):
         yield
-
-
-def compared(spark: SparkSession, query: str) -> DataFrame:
-    """Run a query and compare its rows with Spark's."""
-    df = spark.sql(query)
-    rows = in_sequence(df)
-    with settings(spark, OF_SPARK):
-        assert rows.equals(in_sequence(spark.sql(query)))
-    return df
-
-
-def in_sequence(df: DataFrame) -> pa.Table:
-    rows = df.toArrow()
-    columns = [str(number) for number in range(rows.num_columns)]
-    return rows.rename_columns(columns).sort_by([(column, "ascending") for column in columns])
 
 
 def counted(spark: SparkSession, query: str) -> Mapping[str, int]:

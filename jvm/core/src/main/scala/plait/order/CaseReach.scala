@@ -34,9 +34,8 @@ object CaseReach {
   def of(side: Side, order: Term, cases: Seq[Seq[Compare]], known: Seq[Compare]): CaseReach =
     CaseReach(cases.map { comparisons =>
       val alone = (known ++ comparisons).filter(_.sides == Set(side.other))
-      val across =
-        Reach.of(side, order, OrderChoice.ending(comparisons), KnownValues.of(alone))
-      val always = Reach.of(side, order, alone)
-      Reach(across.lower ++ always.lower, across.upper ++ always.upper)
+      Reach
+        .of(side, order, OrderChoice.ending(comparisons), KnownValues.of(alone))
+        .and(Reach.of(side, order, alone))
     })
 }

@@ -19,6 +19,7 @@ object Direction {
   case object Descending extends Direction("DESC") {
     def rank(value: Long): Long = ~value
   }
+  val both: Seq[Direction] = Seq(Ascending, Descending)
 }
 
 /** A term over one side's columns that never goes backwards, or never forwards, as rows arrive.

@@ -104,8 +104,8 @@ object OrderChoice {
     val across = ending(conjunction)
     val orders = BySide.make { side =>
       val candidates = across.flatMap(candidatesOf(side, _)).distinct
-      kept(side, candidates.flatMap(term => directions.map(Order(term, _))))
-        .take(directions.size * MostTerms)
+      kept(side, candidates.flatMap(term => Direction.both.map(Order(term, _))))
+        .take(Direction.both.size * MostTerms)
     }
     val terms = orders.map(_.map(_.term).distinct)
     val ordersOf = orders.map(_.groupBy(_.term))
@@ -141,13 +141,10 @@ object OrderChoice {
   private def ofOneSide(known: BySide[Seq[Compare]]): BySide[Seq[Compare]] =
     BySide.make(side => known(side).filter(_.sides == Set(side)))
 
-  private val directions = Seq(Direction.Ascending, Direction.Descending)
-
   private def narrowed(choice: OrderChoice, alone: BySide[Seq[Compare]]): OrderChoice =
     choice.copy(reaches = BySide.make { side =>
       val order = choice.orders(side.other).term
-      val (own, more) = (choice.reaches(side), Reach.of(side, order, alone(side.other)))
-      Reach(own.lower ++ more.lower, own.upper ++ more.upper)
+      choice.reaches(side).and(Reach.of(side, order, alone(side.other)))
     })
 
   /** The comparisons of both sides that can end a reach. */

@@ -46,6 +46,9 @@ final case class ReachBound(at: Bound[Formula], from: Compare, target: Term) {
   */
 final case class Reach(lower: Seq[ReachBound], upper: Seq[ReachBound]) {
 
+  /** What lies in both. */
+  def and(other: Reach): Reach = Reach(lower ++ other.lower, upper ++ other.upper)
+
   /** The end that the other side's frontier passes last when it moves in this direction. */
   def farEnd(direction: Direction): Seq[ReachBound] =
     if (direction == Direction.Ascending) upper else lower

@@ -116,7 +116,7 @@ object SolvedChoice {
   )(isKnown: (Side, Order) => Boolean): Option[SolvedChoice] = {
     val offered = BySide.make { side =>
       val ranked = candidates(side).filter(t => Rank.of(t.domain).isDefined)
-      val promised = ranked.filter(t => directions.exists(d => isKnown(side, Order(t, d))))
+      val promised = ranked.filter(t => Direction.both.exists(d => isKnown(side, Order(t, d))))
       (if (promised.nonEmpty) promised else ranked).take(MostCandidates)
     }
     def prunes(choice: SolvedChoice, side: Side) =
@@ -126,8 +126,6 @@ object SolvedChoice {
       4 * Side.both.count(prunes(choice, _)) - Side.both.count(choice.mayMatchNull)
     }
   }
-
-  private val directions = Seq(Direction.Ascending, Direction.Descending)
 
   private def among(
       conditions: BySide[Term],
@@ -143,8 +141,8 @@ object SolvedChoice {
     for {
       left <- ranked.left
       right <- ranked.right
-      leftDirection <- directions
-      rightDirection <- directions
+      leftDirection <- Direction.both
+      rightDirection <- Direction.both
     } yield SolvedChoice(
       BySide(Order(left, leftDirection), Order(right, rightDirection)),
       BySide(reaches.left(right), reaches.right(left))

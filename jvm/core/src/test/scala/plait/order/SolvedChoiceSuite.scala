@@ -122,7 +122,7 @@ class SolvedChoiceSuite extends FunSuite {
     def reach(condition: Term) =
       new SolvedReach(known(condition), Side.Left, u, IndexedSeq(x))
     val unequal = reach(Call(Logic.Not, Call(Compared(Comparison.Equal), x, u)))
-    for (direction <- Seq(Direction.Ascending, Direction.Descending))
+    for (direction <- Direction.both)
       assert(!unequal.follows(direction), direction.toString)
     assert(reach(Call(Compared(Comparison.AtMost), u, x)).follows(Direction.Ascending))
     assert(reach(Call(Compared(Comparison.AtLeast), u, x)).follows(Direction.Descending))

@@ -141,7 +141,7 @@ final class AgainstSpark(random: Random) extends Assertions {
       def within(low: Expression, high: Expression) =
         new ReachInColumn(reach, (bound(low), bound(high)), rank(column, columns))
       val cases = condition.byCases(reach, Nil)
-      if (directions.exists(cases.follows)) ended += 1
+      if (Direction.both.exists(cases.follows)) ended += 1
       val byCases =
         Option.when(cases.reach.cases.nonEmpty)(within(cases.low, cases.high))
       (within _).tupled(SolvedReachValue.ends(reach, whole)) +: byCases.toSeq
@@ -190,7 +190,6 @@ final class AgainstSpark(random: Random) extends Assertions {
 }
 
 object AgainstSpark {
-  private val directions = Seq(Direction.Ascending, Direction.Descending)
 
   /** It is not a leaf, about which nothing but its type is known. */
   def isKnown(expression: Expression, columns: Seq[AttributeReference]): Boolean = {

@@ -150,7 +150,7 @@ final private[exec] class JoinByBucket(run: JoinRun) {
       new RowsInRuns(lying(side), runs(side), ofRuns(side), fields(side), run.index)
     }
     val (ofBuilt, ofProbing) = (inRuns(built), inRuns(built.other))
-    val order = KeyOrder.of(spec.keyForm(Side.Left)).get
+    val order = run.keyOrder
     val core = new MergeJoin(
       inRuns,
       built,

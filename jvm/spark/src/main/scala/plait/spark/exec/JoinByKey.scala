@@ -27,20 +27,19 @@ final private[exec] class JoinByKey(
 ) {
   import run.spec
 
-  private val order = KeyOrder.of(spec.keyForm(Side.Left)).get
   private val none = KeyForm.of(Nil)
   private val rows = BySide.make { side =>
     new RowsByKey(
       inputs(side),
       spec.keyReader(side),
-      order,
+      run.keyOrder,
       spec.rankReader(side, none),
       run.sorts(side).get,
       spec.roles(side).leaves,
       side.name
     )
   }
-  private val portions = new KeyPortions(rows, order)
+  private val portions = new KeyPortions(rows, run.keyOrder)
   private val merged = new MergedPairs(
     rows,
     portions,
@@ -58,16 +57,17 @@ final private[exec] class JoinByKey(
 
   /** By turns what is merged and what was stored. */
   def pairs: JoinedPairs = {
-    var isMerging = false
-    new PairsInTurn(() => {
-      isMerging = !isMerging
-      if (isMerging) Some(merged)
-      else if (merged.isOver) {
-        merging.run()
-        giveBack()
-        None
-      } else Some(portion())
-    })
+    val portions = Iterator.continually(isOver).takeWhile(!_).map(_ => portion())
+    new PairsInTurn(Iterator.single(merged) ++ portions.flatMap(Iterator(_, merged)))
+  }
+
+  /** Asked for each time that nothing is left to be merged. */
+  private def isOver: Boolean = {
+    if (merged.isOver) {
+      merging.run()
+      giveBack()
+    }
+    merged.isOver
   }
 
   private def portion(): JoinedPairs = {

@@ -27,6 +27,9 @@ final private[exec] class JoinRun(val spec: JoinSpec) {
   lazy val accepts: PairTest =
     PairTest.stoppable(spec.condition, spec.sides.map(_.output), context)
 
+  /** Of keys that come in one: both sides have the same. */
+  lazy val keyOrder: KeyOrder = KeyOrder.of(spec.keyForm(Side.Left)).get
+
   /** No more rows will be asked for of those that were sorted or stored. */
   def release(): Unit = {
     for (side <- Side.both) sorts(side).foreach(_.release())

@@ -115,10 +115,7 @@ final class MergedPairs(
     else if (portions.isAlone(lefts)) alone(Side.Left, lefts)
     else if (portions.isAlone(rights)) alone(Side.Right, rights)
     else {
-      val compared = portions.compare()
-      if (compared < 0) lefts.passBefore(rights.reader)
-      else if (compared > 0) rights.passBefore(lefts.reader)
-      else keep()
+      if (portions.meet()) keep()
       false
     }
 

@@ -5,36 +5,26 @@ import plait.spark.side.JoinedPairs
 
 /** Pairs of one join after the other.
   *
-  * @param next
-  *   begins with the next one, if there is one
+  * @param joins
+  *   each begins when it is asked for
   */
-final private class PairsInTurn(next: () => Option[JoinedPairs]) extends JoinedPairs {
+final private class PairsInTurn(joins: Iterator[JoinedPairs]) extends JoinedPairs {
   private var pairs: JoinedPairs = _
-  private var isOver = false
 
   override def advance(): Boolean = {
     var isFound = pairs != null && pairs.advance()
     // Invariant: the joins before `pairs` were given.
-    while (!isFound && !isOver) {
-      // What stands above may live on, and hold no index that is counted no more.
-      pairs = next().orNull
-      isOver = pairs == null
-      isFound = !isOver && pairs.advance()
+    while (!isFound && hasAnother) {
+      pairs = joins.next()
+      isFound = pairs.advance()
     }
-    if (isFound) set(pairs.left, pairs.right) else pairs = null
+    if (isFound) set(pairs.left, pairs.right)
     isFound
   }
-}
 
-private object PairsInTurn {
-
-  /** Of one join, that is decided upon when the first pair is asked for. */
-  def of(decide: () => JoinedPairs): PairsInTurn = {
-    var isDecided = false
-    new PairsInTurn(() => {
-      val isFirst = !isDecided
-      isDecided = true
-      Option.when(isFirst)(decide())
-    })
+  private def hasAnother: Boolean = {
+    // What stands above may live on, and hold no index that is counted no more.
+    pairs = null
+    joins.hasNext
   }
 }

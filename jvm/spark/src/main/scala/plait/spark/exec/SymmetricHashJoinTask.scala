@@ -32,16 +32,16 @@ final class SymmetricHashJoinTask(spec: JoinSpec, below: Seq[SparkPlan] = Nil)
     def byRank = ranked.pairs(BySide.make { side =>
       run.sorts(side).fold(RowsByRank.asTheyCome(inputs(side)))(_.sorted(inputs(side)))
     })
-    if (!mayGoByBucket) byRank
-    else {
-      val inBuckets = new JoinByBucket(run)
-      def ofStored = inBuckets.pairs.getOrElse(byRank)
-      spec.sequence match {
-        case KeySequence.Known =>
-          new JoinByKey(inputs, run, () => ofStored, () => PlanResources.giveBack(below)).pairs
-        case KeySequence.Unknown =>
-          PairsInTurn.of(() => if (fill(inputs, run.sorts.map(_.get))) ofStored else byRank)
-      }
+    lazy val inBuckets = new JoinByBucket(run)
+    def ofStored = inBuckets.pairs.getOrElse(byRank)
+    spec.sequence match {
+      case KeySequence.Known =>
+        new JoinByKey(inputs, run, () => ofStored, () => PlanResources.giveBack(below)).pairs
+      case KeySequence.Unknown if mayGoByBucket =>
+        // Decided upon when the first pair is asked for.
+        def decided = if (fill(inputs, run.sorts.map(_.get))) ofStored else byRank
+        new PairsInTurn(Iterator.fill(1)(decided))
+      case KeySequence.Unknown => byRank
     }
   }
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import plait.order.WhyNot
 import plait.spark.exec.CollectedJoinExec
 import plait.spark.side.SidePruning
-import plait.spark.translate.{ExactSum, InstantSum}
+import plait.spark.translate.QuickSums
 import plait.{BySide, Side}
 
 /** A join with one side collected, if its condition gives the rows intervals to be found by.
@@ -65,7 +65,7 @@ object CollectedPlan {
         join.keys.right,
         join.joinType,
         collected,
-        join.residual.map(condition => ExactSum.in(InstantSum.in(condition))),
+        join.residual.map(QuickSums.in),
         ends.left.ends,
         ends.right.ends,
         indexFrom,

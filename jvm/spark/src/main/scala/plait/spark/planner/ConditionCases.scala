@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions._
   *
   * What is asked of one side alone is not taken apart. Of more than [[ConditionCases.Most]] there is one: the condition itself.
   */
-final class ConditionCases(isAcross: Expression => Boolean) {
+final class ConditionCases(isAcross: Expression => Boolean) extends PredicateHelper {
   import ConditionCases._
 
   def of(condition: Expression): Seq[Seq[Expression]] =
@@ -21,10 +21,9 @@ final class ConditionCases(isAcross: Expression => Boolean) {
 
   /** None if they are too many. */
   private def upTo(condition: Expression): Option[Seq[Seq[Expression]]] = (condition match {
-    case own if !isAcross(own) => Some(Seq(splitConjuncts(own)))
+    case own if !isAcross(own) => Some(Seq(splitConjunctivePredicates(own)))
     case And(left, right) =>
-      for (l <- upTo(left); r <- upTo(right) if l.size * r.size <= Most)
-        yield for (a <- l; b <- r) yield a ++ b
+      for (l <- upTo(left); r <- upTo(right)) yield for (a <- l; b <- r) yield a ++ b
     case Or(left, right) => for (l <- upTo(left); r <- upTo(right)) yield l ++ r
     case In(value, list) if value.deterministic && list.nonEmpty =>
       Some(list.map(other => Seq(EqualTo(value, other))))
@@ -36,9 +35,4 @@ final class ConditionCases(isAcross: Expression => Boolean) {
 
 object ConditionCases {
   private val Most = 8
-
-  private def splitConjuncts(condition: Expression): Seq[Expression] = condition match {
-    case And(left, right) => splitConjuncts(left) ++ splitConjuncts(right)
-    case other => Seq(other)
-  }
 }

@@ -4,6 +4,7 @@ package plait.spark.planner
 import org.apache.spark.sql.catalyst.expressions.{
   And,
   Attribute,
+  AttributeSet,
   BinaryComparison,
   EqualNullSafe,
   EqualTo,
@@ -128,12 +129,10 @@ final class JoinCondition(
   def byCases(reach: SolvedReach, known: Seq[Compare]): CaseReachEnds = {
     val side = reach.side
     // A row with an order value is not reached by a case that asks for none.
-    val cases = new ConditionCases(isAcross)
-      .of(withEqualities)
-      .filterNot(_.exists {
-        case IsNull(value) => whole.source(reach.order).exists(_.semanticEquals(value))
-        case _ => false
-      })
+    val cases = allCases.filterNot(_.exists {
+      case IsNull(value) => whole.source(reach.order).exists(_.semanticEquals(value))
+      case _ => false
+    })
     CaseReachEnds(
       CaseReach.of(side, reach.order, cases.map(_.flatMap(translation.compare(_))), known),
       cases.map(_.filter(c => isOf(c, side) && translation.isComputable(c))),
@@ -143,14 +142,17 @@ final class JoinCondition(
     )
   }
 
+  private lazy val allCases = new ConditionCases(isAcross).of(withEqualities)
+
   /** Is it about both sides? */
-  private def isAcross(conjunct: Expression): Boolean =
-    Side.both.forall(side => conjunct.references.exists(children(side).outputSet.contains))
+  private def isAcross(conjunct: Expression): Boolean = areOfBoth(conjunct.references)
+
+  private def areOfBoth(columns: AttributeSet): Boolean =
+    Side.both.forall(side => columns.exists(children(side).outputSet.contains))
 
   /** The equalities that name a column of each side that the condition names too. */
   private lazy val telling = equalities.filter { equality =>
-    val shared = equality.references.intersect(expression.references)
-    Side.both.forall(side => shared.exists(children(side).outputSet.contains))
+    areOfBoth(equality.references.intersect(expression.references))
   }
 
   /** What it holds of a side and that can be sorted by, columns first: they may come sorted. */

@@ -77,7 +77,9 @@ object JoinIntervals {
     def byLikelyRows(reach: SolvedReach) =
       reach #:: LazyList(condition.termAlone).map(under(_)(reach.order))
     def isTwoSided(reach: SolvedReach) =
-      !reach.mayMatchNull && byLikelyRows(reach).exists(guess => directions.forall(guess.follows))
+      !reach.mayMatchNull && byLikelyRows(reach).exists(guess =>
+        Direction.both.forall(guess.follows)
+      )
     known
       .find(isTwoSided)
       .map(reach => byCases(condition, reach).getOrElse(solved(condition, reach)))
@@ -113,7 +115,7 @@ object JoinIntervals {
 
   private def whyNone(seeking: Side, reaches: Seq[SolvedReach]): WhyNot = {
     def isOneSided(reach: SolvedReach) =
-      !reach.mayMatchNull && directions.exists(reach.follows)
+      !reach.mayMatchNull && Direction.both.exists(reach.follows)
     reaches
       .find(isOneSided)
       .map(reach => WhyNot.OneSidedReach(seeking, reach.order.toString))
@@ -121,5 +123,4 @@ object JoinIntervals {
       .getOrElse(WhyNot.NoComparison())
   }
 
-  private val directions = Seq(Direction.Ascending, Direction.Descending)
 }

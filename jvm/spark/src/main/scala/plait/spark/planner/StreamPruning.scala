@@ -260,7 +260,7 @@ final class StreamPruning(
       .map(order => unknown(side, order.term))
 
   private def unknown(side: Side, order: Term): WhyNot =
-    Seq(Direction.Ascending, Direction.Descending)
+    Direction.both
       .map(Order(order, _))
       .find(along => condition.exists(c => anyRule(c, side.other, along).isKnown))
       .fold[WhyNot](WhyNot.NoFrontier(side, order.toString, remedy(side.other, order)))(along =>

@@ -37,7 +37,10 @@ final private[spark] class KeyPortions(sides: BySide[RowsByKey], order: KeyOrder
     while (hasMore && left.stored + right.stored < KeyPortions.Rows)
       if (isAlone(left)) passAlone(left)
       else if (isAlone(right)) passAlone(right)
-      else takeKey()
+      else if (meet()) {
+        left.takeKey()
+        right.takeKey()
+      }
   }
 
   /** Has the row at hand no key, or one that the other side lacks? */
@@ -46,18 +49,18 @@ final private[spark] class KeyPortions(sides: BySide[RowsByKey], order: KeyOrder
   private def passAlone(side: RowsByKey): Unit =
     if (side.isAloud) side.takeAlone() else side.pass()
 
-  private def takeKey(): Unit = {
+  /** Are the keys at hand, two new ones, the same? If not, the rows of the one that comes first are passed, or come out
+    * next.
+    */
+  def meet(): Boolean = {
     val compared = compare()
     if (compared < 0) left.passBefore(right.reader)
     else if (compared > 0) right.passBefore(left.reader)
-    else {
-      left.takeKey()
-      right.takeKey()
-    }
+    compared == 0
   }
 
   /** Less than 0 if the left key at hand comes first. */
-  def compare(): Int =
+  private def compare(): Int =
     if (left.isOver) 1 else if (right.isOver) -1 else order.compare(left.reader, right.reader)
 }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.plait.TaskEnd
 
 import plait.BySide
-import plait.spark.translate.{ExactSum, InstantSum}
+import plait.spark.translate.QuickSums
 
 /** Whether a condition is TRUE of a pair of rows.
   *
@@ -94,7 +94,7 @@ object PairTest {
       stopIfKilled: () => Unit
   ): PairTest = {
     val input = new AttributeSeq(sides.left ++ sides.right)
-    val bound = BindReferences.bindReference(ExactSum.in(InstantSum.in(condition)), input)
+    val bound = BindReferences.bindReference(QuickSums.in(condition), input)
     val test = Held.createObject(Bound(bound, sides.left.size))
     test.initialize(partition)
     test.stopIfKilled = stopIfKilled

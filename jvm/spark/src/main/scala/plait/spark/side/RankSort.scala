@@ -87,10 +87,13 @@ final class RankSort(
     runs = Some(byKey)
   }
 
-  /** The row that was read last comes next. */
+  /** The row that was read last comes next: of files there are not too many before, and of rows in memory. */
   def insert(read: SideReader): Unit = {
-    makeWay()
-    put(read)
+    failIfLost()
+    // `length` and not `size`: that is one method for all of Scala's collections, and is not inlined.
+    if (inFiles.length > leftByMerge) mergeFiles()
+    if (held.count >= most) toFile(held.sorted(), None): Unit
+    held.insert(read.row, if (read.hasRank) read.rank else Long.MinValue)
   }
 
   /** Was the input read, and nothing in it? */
@@ -202,26 +205,14 @@ final class RankSort(
       }
       val read = reader
       read.read(rows.next())
-      makeWay()
+      insert(read)
       if ((read ne ofRank) && !(files.length == 0 && seen.see())) {
         seen = null
         reader = ofRank
       }
-      put(read)
     }
     runs = Option(seen).map(_.runs)
   }
-
-  /** Of files there are not too many, and of rows in memory, before another comes. */
-  private def makeWay(): Unit = {
-    failIfLost()
-    // `length` and not `size`: that is one method for all of Scala's collections, and is not inlined.
-    if (inFiles.length > leftByMerge) mergeFiles()
-    if (held.count >= most) toFile(held.sorted(), None): Unit
-  }
-
-  private def put(read: SideReader): Unit =
-    held.insert(read.row, if (read.hasRank) read.rank else Long.MinValue)
 
   /** Of the rows that have come; None if they do not come by key. */
   private def seenSoFar(key: KeyForm): Option[RunsSeen] =

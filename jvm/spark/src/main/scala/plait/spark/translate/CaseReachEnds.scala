@@ -51,7 +51,7 @@ final case class CaseReachEnds(
 
   /** Is each end that another has there, too? */
   def isAsGoodAs(other: Direction => Boolean): Boolean =
-    Seq(Direction.Ascending, Direction.Descending).forall(d => !other(d) || follows(d))
+    Direction.both.forall(d => !other(d) || follows(d))
 
   def low: Expression = hull(ends(_._1), Least(_), Long.MaxValue)
   def high: Expression = hull(ends(_._2), Greatest(_), Long.MinValue)
