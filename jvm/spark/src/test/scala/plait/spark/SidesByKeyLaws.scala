@@ -28,11 +28,12 @@ class SidesByKeyLaws extends SparkSuite {
     test(s"$joinType of sides by key, ${form.name}: the rows of the nested loop") {
       val metrics = JoinMetrics.create(spark.sparkContext)
       val seed = Cases.seed
-      val (reads, many, wrong) = inTask(tried(joinType, form, metrics, seed))
+      val Tried(reads, rows, many, wrong) = inTask(tried(joinType, form, metrics, seed))
       assertEquals(wrong, Nil, s"seed $seed")
       // Each row that was read is counted once, whichever way it was joined. What is joined by rank may leave some unread
       // that were stored.
       def of(name: String) = metrics(name).value
+      assertEquals(of(JoinMetrics.OutputRows), rows)
       val in = Side.both.map(side => of(JoinMetrics.rowsIn(side))).sum
       assert(
         in == reads || (joinType != FullOuter && in < reads && in > reads * 9 / 10),
@@ -139,16 +140,20 @@ private object SidesByKeyLaws {
       Seq(key.fold[UTF8String](null)(k => UTF8String.fromString(f"${k + 50}%03d")))
   }
 
-  /** How many rows were read of random tables, how many right keys had many rows, and in which cases rows differ. */
+  /** How many rows were read of random tables and how many came out, how many right keys had many rows, and in which cases
+    * rows differ.
+    */
+  final case class Tried(reads: Long, rows: Long, many: Int, wrong: Seq[String])
+
   def tried(
       joinType: JoinType,
       form: Form,
       metrics: Map[String, SQLMetric],
       seed: Long
-  ): (Long, Int, Seq[String]) = {
+  ): Tried = {
     val random = new Random(seed + joinType.hashCode)
     val wrong = mutable.ArrayBuffer.empty[String]
-    var (reads, many) = (0L, 0)
+    var (reads, rows, many) = (0L, 0L, 0)
     for (number <- 0 until Cases.of(200, soak = 6000)) {
       val tables = BySide(table(random), table(random))
       val (all, read) = joined(join(joinType, form, metrics), form, tables)
@@ -157,9 +162,10 @@ private object SidesByKeyLaws {
       if (found != wanted)
         wrong += s"case $number: too many ${found.diff(wanted)}, missing ${wanted.diff(found)}"
       reads += read.left + read.right
+      rows += all.size
       many += tables.right.flatMap(_.key).groupBy(identity).count(_._2.size > FewRows.Most)
     }
-    (reads, many, wrong.toSeq)
+    Tried(reads, rows, many, wrong.toSeq)
   }
 
   /** How many rows of each side are read for the first pair. */

@@ -2,6 +2,7 @@
 package plait.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.join._
 import plait.spark.side.{
@@ -36,8 +37,8 @@ import plait.{BySide, Side}
   *   None if candidates are known to have the key of the row that probes
   * @param kept
   *   the rows of clusters
-  * @param stopAfter
-  *   told how many rows were looked at; it ends a task that was killed
+  * @param watch
+  *   told how many rows were looked at
   * @param release
   *   gives back what is held, after the last row
   */
@@ -52,7 +53,7 @@ final class BucketJoinPairs(
     roles: BySide[Role],
     fields: BySide[Int],
     accepts: PairTest,
-    stopAfter: Int => Unit,
+    watch: TaskWatch,
     reading: ReadingThread,
     release: () => Unit
 ) extends JoinedPairs {
@@ -129,7 +130,7 @@ final class BucketJoinPairs(
       // Invariant: all that came of the steps before the last was given.
       while (!isFound && !(step eq BucketJoin.Over)) {
         step = core.step()
-        stopAfter(1)
+        watch.saw(1)
         if (step eq BucketJoin.Probes) isFound = probe()
         else if (step eq BucketJoin.Leaves) {
           rows(built).point(core.leaver, builtRow)
@@ -204,7 +205,7 @@ final class BucketJoinPairs(
   private def hasPlace: Boolean = next < reached || {
     next = 0
     reached = core.nextPlaces(places)
-    stopAfter(reached)
+    watch.saw(reached)
     reached > 0
   }
 

@@ -3,7 +3,7 @@ package plait.spark.exec
 
 import java.util.concurrent.TimeUnit
 
-import org.apache.spark.sql.plait.TaskEnd
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.join._
 import plait.spark.RadixJoinChoice
@@ -185,7 +185,7 @@ final private[exec] class JoinByBucket(run: JoinRun) {
       spec.roles,
       fields,
       run.accepts,
-      TaskEnd.afterRows(run.context),
+      TaskWatch.of(run.context),
       run.reading,
       () => run.ending.run()
     )

@@ -33,7 +33,7 @@ final private[exec] class JoinByKey(
       inputs(side),
       spec.keyReader(side),
       run.keyOrder,
-      spec.rankReader(side, none),
+      () => spec.rankReader(side, none),
       run.sorts(side).get,
       spec.roles(side).leaves,
       side.name
@@ -44,37 +44,27 @@ final private[exec] class JoinByKey(
     rows,
     portions,
     spec.roles,
-    Option.when(!spec.isSolved)(
-      MergedPairs
-        .Ranks(spec.rankReader(Side.Right, none), spec.probingReader(Side.Left, none))
-    ),
+    Option.when(!spec.isSolved)(() => spec.probingReader(Side.Left, none)),
     spec.sides.right.output.size,
     run.accepts,
-    run.reading
+    run.reading,
+    portion,
+    () => end()
   )
   private val merging = JoinEnding.of(run.context)
   merging.is(() => count())
 
-  /** By turns what is merged and what was stored. */
-  def pairs: JoinedPairs = {
-    val portions = Iterator.continually(isOver).takeWhile(!_).map(_ => portion())
-    new PairsInTurn(Iterator.single(merged) ++ portions.flatMap(Iterator(_, merged)))
-  }
+  def pairs: JoinedPairs = merged
 
-  /** Asked for each time that nothing is left to be merged. */
-  private def isOver: Boolean = {
-    if (merged.isOver) {
-      merging.run()
-      giveBack()
-    }
-    merged.isOver
-  }
-
-  private def portion(): JoinedPairs = {
+  private def portion(before: FewRows): JoinedPairs = {
     run.ending.is(() => run.release())
-    portions.store(merged.before)
-    merged.goOn()
+    portions.store(before)
     ofPortion()
+  }
+
+  private def end(): Unit = {
+    merging.run()
+    giveBack()
   }
 
   /** What was merged; what was stored is counted by who joins it. */

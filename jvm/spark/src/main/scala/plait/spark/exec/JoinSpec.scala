@@ -60,5 +60,5 @@ final case class JoinSpec(
 
   /** Of the key alone. */
   def keyReader(side: Side): SideReader =
-    SideReader.create(keyForm(side), Seq.fill(3)(Literal(0L)), sides(side).output)
+    SideReader.create(keyForm(side), Nil, sides(side).output)
 }

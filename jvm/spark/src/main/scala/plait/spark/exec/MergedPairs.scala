@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.exec
 
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
 import plait.join.{Matching, Rankless, Role}
 import plait.spark.side.{
   FewRows,
@@ -19,84 +21,83 @@ import plait.{BySide, Side}
   * {{{
   * left   1 a, 1 b, 3 c            keeps 1 x    gives (1 a, 1 x) (1 b, 1 x)
   * right  1 x, 2 y, 3 ...          keeps 2 y    gives it, if it comes out alone
-  *                                 stops at 3, of which there are more than [[FewRows.Most]]: `isOver` is false
+  *                                 at 3, of which there are more than [[FewRows.Most]], it gives what another way gives
   * }}}
   *
-  * A key with more right rows, and what comes soon after it, is to be stored ([[KeyPortions]]) and joined another way. Then
-  * this goes on.
+  * A key with more right rows, and what comes soon after it, is stored ([[KeyPortions]]) and joined another way. Then this
+  * goes on.
   *
   * What it gives is valid until the next call. As in Spark's own merge join keys that stand at one place in their sequence
   * are equal.
   *
-  * @param ranks
-  *   None where a reach takes longer than to test some hundred rows
+  * @param reachReader
+  *   makes what reads the reach of a left row; None where that takes longer than to test some hundred rows
   * @param fields
   *   how many columns the right side has
+  * @param ofPortion
+  *   stores the key that began last, of which these right rows were read, and what comes soon after it, and joins that
+  * @param whenOver
+  *   said once
   */
 final class MergedPairs(
     sides: BySide[RowsByKey],
     portions: KeyPortions,
     roles: BySide[Role],
-    ranks: Option[MergedPairs.Ranks],
+    reachReader: Option[() => SideReader],
     fields: Int,
     accepts: PairTest,
-    reading: ReadingThread
+    reading: ReadingThread,
+    ofPortion: FewRows => JoinedPairs,
+    whenOver: () => Unit
 ) extends JoinedPairs {
   import MergedPairs._
   import sides.{left => lefts, right => rights}
 
   private val givesMatches = Role.givesMatches(roles)
   private val settles = roles.left.matches eq Matching.Settles
-  private val ofRank = ranks.fold[SideReader](null)(_.ofKept)
-  private val ofReach = ranks.fold[SideReader](null)(_.ofProbing)
   private val kept = new FewRows(fields)
   private val matched = new Array[Boolean](FewRows.Most)
   // Between which ranks a kept row lies, where it is worth it: at one; anywhere, if it matches without; or nowhere.
   private val lowest = new Array[Long](FewRows.Most)
   private val highest = new Array[Long](FewRows.Most)
   private var hasRanks = false
+  // Null until it is needed. No lazy value: it is asked for in the inner loop.
+  private var ofReach: SideReader = _
   private var phase = Starting
-  // Of the kept rows: which is tested or looked at next.
+  // Of the kept rows: which is tested or looked at next, and where that ends.
   private var at = 0
+  private var until = 0
   private var isMatched = false
   // The row at hand of this side was given alone; it stays until the next call.
   private var toPass: RowsByKey = _
+  // Gives the rows of a portion.
+  private var elsewhere: JoinedPairs = _
   private var found = 0L
-  private var rowsGiven = 0L
+  private var givenAlone = 0L
   private var most = 0
 
-  /** Is all joined, or was it stopped by a key with many rows? */
-  def isOver: Boolean = phase == Over
-
-  /** The right rows that were read of the key with many. */
-  def before: FewRows = kept
-
-  /** Matches found, all by probing the right side; rows given; the most right rows that were kept at once. */
+  /** Without portions: matches found, all by probing the right side; rows given; the most right rows that were kept at
+    * once.
+    */
   def pairs: Long = found
-  def rowsOut: Long = rowsGiven
+  def rowsOut: Long = (if (givesMatches) found else 0L) + givenAlone
   def peak: Int = most
-
-  /** The key that it stopped at was joined. */
-  def goOn(): Unit = phase = Between
 
   override def advance(): Boolean = {
     reading.begin()
-    if (toPass != null) {
-      toPass.advance()
-      toPass = null
-    }
-    val isFound = find()
-    if (isFound) rowsGiven += 1
-    isFound
+    // Most rows are found so; `find` would, too.
+    (phase == Probing && probe()) || find()
   }
 
   private def find(): Boolean = {
     var isFound = false
     // Invariant: what came of the rows before those at hand was given.
-    while (!isFound && phase != Over && phase != Stopped)
-      if (phase == Probing) isFound = probe()
+    while (!isFound && phase != Over)
+      if (phase == Between) isFound = next()
+      else if (phase == Probing) isFound = probe()
       else if (phase == Clearing) isFound = clear()
-      else if (phase == Between) isFound = next()
+      else if (phase == Passing) pass()
+      else if (phase == Elsewhere) isFound = nextElsewhere()
       else start()
     isFound
   }
@@ -107,24 +108,43 @@ final class MergedPairs(
     if (!lefts.isOver || rights.isAloud) {
       rights.advance()
       phase = Between
-    } else phase = Over
+    } else end()
+  }
+
+  private def end(): Unit = {
+    phase = Over
+    whenOver()
   }
 
   private def next(): Boolean =
-    if (!portions.hasMore) { phase = Over; false }
-    else if (portions.isAlone(lefts)) alone(Side.Left, lefts)
-    else if (portions.isAlone(rights)) alone(Side.Right, rights)
-    else {
-      if (portions.meet()) keep()
-      false
-    }
+    // Mostly so; what follows would come to the same.
+    if (lefts.isAtNewKey && rights.isAtNewKey) { meet(); false }
+    else if (!portions.hasMore) { end(); false }
+    else if (portions.isAlone(lefts)) takeAlone(Side.Left, lefts)
+    else if (portions.isAlone(rights)) takeAlone(Side.Right, rights)
+    else { meet(); false }
 
-  private def alone(side: Side, rows: RowsByKey): Boolean = {
+  private def meet(): Unit = if (portions.meet()) keep()
+
+  /** Gives it if it comes out, or passes it. */
+  private def takeAlone(side: Side, rows: RowsByKey): Boolean = {
     if (rows.isAloud) {
-      setAlone(side, rows.row)
+      giveAlone(side, rows.row)
       toPass = rows
+      phase = Passing
     } else rows.pass()
     rows.isAloud
+  }
+
+  private def giveAlone(side: Side, row: UnsafeRow): Unit = {
+    setAlone(side, row)
+    givenAlone += 1
+  }
+
+  /** The row given alone goes; it counts as given, not as passed. */
+  private def pass(): Unit = {
+    toPass.advance()
+    phase = Between
   }
 
   private def keep(): Unit = {
@@ -132,22 +152,39 @@ final class MergedPairs(
     rights.beginKey()
     kept.clear()
     // Invariant: the right rows of the key before the one at hand are kept.
-    while (rights.goesOn && kept.hasRoomFor(rights.row)) {
-      matched(kept.count) = false
-      kept.add(rights.row)
+    while (rights.goesOn && kept.add(rights.row)) {
+      if (rights.isAloud) matched(kept.count - 1) = false
       rights.advance()
     }
     most = math.max(most, kept.count)
-    if (rights.goesOn) phase = Stopped
+    if (rights.goesOn) joinElsewhere()
     else {
-      hasRanks = ranks.isDefined && kept.count >= ManyEnough
+      hasRanks = reachReader.isDefined && kept.count >= ManyEnough
       if (hasRanks) readRanks()
       phase = Probing
       beginProbe()
     }
   }
 
+  private def joinElsewhere(): Unit = {
+    elsewhere = ofPortion(kept)
+    phase = Elsewhere
+  }
+
+  private def nextElsewhere(): Boolean = {
+    val isFound = elsewhere.advance()
+    if (isFound) set(elsewhere.left, elsewhere.right)
+    else {
+      // What stands above may live on, and hold no index that is counted no more.
+      elsewhere = null
+      phase = Between
+    }
+    isFound
+  }
+
   private def readRanks(): Unit = {
+    if (ofReach == null) ofReach = reachReader.get.apply()
+    val ofRank = rights.ranks
     var row = 0
     // Invariant: the rows before `row` have their ranks.
     while (row < kept.count) {
@@ -163,61 +200,67 @@ final class MergedPairs(
   /** The left row at hand looks for matches. */
   private def beginProbe(): Unit = {
     at = 0
+    until = kept.count
     isMatched = false
     if (hasRanks) {
       ofReach.read(lefts.row)
-      if (!ofReach.reaches) at = kept.count
+      if (!ofReach.reaches) until = 0
     }
   }
 
-  /** The next match of the left row at hand, or it alone; and so of all left rows of the key. */
+  /** The next match of a left row of the key, or one that comes out alone. */
   private def probe(): Boolean = {
-    val isFound = nextMatch()
-    if (!isFound) {
-      val isAlone = lefts.isAloud && !isMatched
-      if (isAlone) {
-        setAlone(Side.Left, lefts.row)
-        // Not before the next call: the row is given.
+    // Invariant: what came of the left rows of the key before the one at hand was given.
+    while (!nextMatch()) {
+      if (lefts.isAloud && !isMatched) {
+        giveAlone(Side.Left, lefts.row)
+        // That is all that comes of it.
         isMatched = true
-        at = kept.count
         return true
       }
       lefts.advance()
-      if (lefts.goesOn) beginProbe()
-      else {
+      if (!lefts.goesOn) {
         at = 0
         phase = Clearing
+        return false
       }
+      beginProbe()
     }
-    isFound
+    true
   }
 
   private def nextMatch(): Boolean = {
     val current = lefts.row
+    if (hasRanks) passUnreached()
     // Invariant: the matches of the left row among the kept rows before `at` were given.
-    while (at < kept.count && !(isMatched && settles)) {
-      if (hasRanks) passUnreached()
-      if (at == kept.count) return false
+    while (at < until) {
       val partner = kept(at)
       at += 1
       if (accepts.isTrueOf(current, partner)) {
-        found += 1
-        isMatched = true
-        matched(at - 1) = true
+        note()
         if (givesMatches) {
           set(current, partner)
           return true
         }
       }
+      if (hasRanks) passUnreached()
     }
     false
+  }
+
+  /** The kept row before `at` matches the left row. */
+  private def note(): Unit = {
+    found += 1
+    isMatched = true
+    if (rights.isAloud) matched(at - 1) = true
+    if (settles) until = at
   }
 
   private def passUnreached(): Unit = {
     val low = ofReach.low
     val high = ofReach.high
     // Invariant: the left row does not reach those that were passed.
-    while (at < kept.count && (highest(at) < low || lowest(at) > high)) at += 1
+    while (at < until && (highest(at) < low || lowest(at) > high)) at += 1
   }
 
   /** The next kept row that comes out alone. */
@@ -226,7 +269,7 @@ final class MergedPairs(
     while (rights.isAloud && at < kept.count) {
       at += 1
       if (!matched(at - 1)) {
-        setAlone(Side.Right, kept(at - 1))
+        giveAlone(Side.Right, kept(at - 1))
         return true
       }
     }
@@ -237,23 +280,17 @@ final class MergedPairs(
 
 object MergedPairs {
 
-  /** @param ofKept
-    *   the rank of a right row
-    * @param ofProbing
-    *   the reach of a left row
-    */
-  final case class Ranks(ofKept: SideReader, ofProbing: SideReader)
-
   /** Of fewer rows to compare ranks takes longer than to test them. */
-  private val ManyEnough = 4
+  private val ManyEnough = 8
 
   // What is under way; numbers, for they are asked for once a row.
   final private val Starting = 0
   final private val Between = 1
   final private val Probing = 2
   final private val Clearing = 3
+  final private val Passing = 4
 
-  /** At a key with many rows. */
-  final private val Stopped = 4
-  final private val Over = 5
+  /** At a key with many rows, or after it. */
+  final private val Elsewhere = 5
+  final private val Over = 6
 }

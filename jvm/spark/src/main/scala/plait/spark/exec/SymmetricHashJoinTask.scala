@@ -38,9 +38,7 @@ final class SymmetricHashJoinTask(spec: JoinSpec, below: Seq[SparkPlan] = Nil)
       case KeySequence.Known =>
         new JoinByKey(inputs, run, () => ofStored, () => PlanResources.giveBack(below)).pairs
       case KeySequence.Unknown if mayGoByBucket =>
-        // Decided upon when the first pair is asked for.
-        def decided = if (fill(inputs, run.sorts.map(_.get))) ofStored else byRank
-        new PairsInTurn(Iterator.fill(1)(decided))
+        new PairsDecidedLate(() => if (fill(inputs, run.sorts.map(_.get))) ofStored else byRank)
       case KeySequence.Unknown => byRank
     }
   }

@@ -21,12 +21,18 @@ final private[spark] class FewRows(fields: Int) {
     added = 0
   }
 
-  def hasRoomFor(row: UnsafeRow): Boolean =
-    added < FewRows.Most && used + row.getSizeInBytes <= FewRows.Bytes
-
-  /** There must be room for it. */
-  def add(row: UnsafeRow): Unit = {
+  /** Adds it, if there is room.
+    * @return
+    *   whether there was
+    */
+  def add(row: UnsafeRow): Boolean = {
     val size = row.getSizeInBytes
+    val hasRoom = added < FewRows.Most && used + size <= FewRows.Bytes
+    if (hasRoom) put(row, size)
+    hasRoom
+  }
+
+  private def put(row: UnsafeRow, size: Int): Unit = {
     if (used + size > bytes.length) widen(used + size)
     val at = Platform.BYTE_ARRAY_OFFSET.toLong + used
     RowBytes.copy(row, bytes, at)

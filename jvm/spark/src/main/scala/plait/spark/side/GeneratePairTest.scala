@@ -26,25 +26,28 @@ object GeneratePairTest {
   /** Of more expressions it is not tried: code in code in code takes seconds to write. */
   private val MostExpressions = 200
 
-  def generate(in: PairTest.Bound): PairTest.Held = {
+  def generate(in: PairTest.Bound): PairTest.Made = {
     val readsBoth = in.condition.exists(readsPair)
     val isShort = in.condition.collect { case any => any }.sizeIs <= MostExpressions
     // One method may not compile, where it would if it were split.
-    def one = Try(inOne(in)).filter(_.methods.length <= MostLetters).map(made)
-    def inSeveral = made(split(in, if (readsBoth) "pair()" else "null"))
+    def one =
+      Try(inOne(in)).filter(_.methods.length <= MostLetters).map(made(_, classOf[PairTest.Made]))
+    def inSeveral =
+      made(split(in, if (readsBoth) "pair()" else "null"), classOf[PairTest.Held])
     if (readsBoth || !isShort) inSeveral else one.getOrElse(inSeveral)
   }
 
   final private case class Code(context: CodegenContext, methods: String)
 
-  private def made(code: Code): PairTest.Held = GeneratedClass.of(
-    classOf[PairTest.Held],
-    code.context,
-    s"""public void initialize(int partitionIndex) {
+  private def made[A <: PairTest.Made](code: Code, parent: Class[A]): PairTest.Made =
+    GeneratedClass.of(
+      parent,
+      code.context,
+      s"""public void initialize(int partitionIndex) {
           ${code.context.initPartition()}
         }
         ${code.methods}"""
-  )
+    )
 
   private def inOne(in: PairTest.Bound): Code = {
     val context = new CodegenContext
@@ -58,7 +61,10 @@ object GeneratePairTest {
           return !${value.isNull} && ${value.value};
         }
 
-        public boolean isTrue() { return test(left(), right()); }
+        public boolean isTrueOf(UnsafeRow left, UnsafeRow right) {
+          beginTest();
+          return test(left, right);
+        }
 
         public int firstLeft(UnsafeRow[] lefts, UnsafeRow right, int[] places, int from, int until) {
           int at = from;

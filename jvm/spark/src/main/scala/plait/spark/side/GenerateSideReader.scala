@@ -28,7 +28,9 @@ object GenerateSideReader {
     GeneratedClass.of(
       classOf[SideReader],
       context,
-      s"""public void evaluate(InternalRow ${context.INPUT_ROW}) {
+      s"""public void read(InternalRow source, long known) {
+          take(source, known);
+          InternalRow ${context.INPUT_ROW} = row();
           reaches_$$eq(true);
           $shared
           $ranks

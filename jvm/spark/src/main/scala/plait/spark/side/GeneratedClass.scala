@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression}
   * {{{
   * class SpecificSideReader extends SideReader {
   *   the fields and functions that the expressions of a context ask for
-  *   public void evaluate(InternalRow i) { ... }
+  *   public void read(InternalRow source, long known) { ... }
   * }
   * }}}
   *

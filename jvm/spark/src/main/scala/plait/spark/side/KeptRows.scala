@@ -8,7 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.plait.TaskEnd
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.join.DealtRows
 
@@ -35,7 +35,7 @@ final private[spark] class KeptRows(
     fields: Int
 ) extends Logging {
   private val row = new UnsafeRow(fields)
-  private val stopIfKilled = TaskEnd.nowAndThen(TaskContext.get())
+  private val watch = TaskWatch.of(TaskContext.get())
   private var file: RankedFile = _
   // The rows of the file: dead ones that are still to be read, and the place of the first behind them.
   private var deadLeft = 0
@@ -157,7 +157,7 @@ final private[spark] class KeptRows(
     while (deadLeft > 0 || place < from) skip()
     inMemory.layAnew()
     while (place < until) {
-      stopIfKilled()
+      watch.saw(1)
       val rank = file.read()
       file.point(row)
       moved.lies(place, inMemory.lay(row), rank)
@@ -167,7 +167,7 @@ final private[spark] class KeptRows(
   }
 
   private def skip(): Unit = {
-    stopIfKilled()
+    watch.saw(1)
     file.read(): Unit
     if (deadLeft > 0) deadLeft -= 1 else place += 1
   }

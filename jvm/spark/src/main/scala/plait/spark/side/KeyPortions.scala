@@ -44,7 +44,7 @@ final private[spark] class KeyPortions(sides: BySide[RowsByKey], order: KeyOrder
   }
 
   /** Has the row at hand no key, or one that the other side lacks? */
-  def isAlone(side: RowsByKey): Boolean = !side.isOver && (!side.hasKey || side.goesOn)
+  def isAlone(side: RowsByKey): Boolean = !side.isOver && !side.isAtNewKey
 
   private def passAlone(side: RowsByKey): Unit =
     if (side.isAloud) side.takeAlone() else side.pass()

@@ -58,7 +58,7 @@ object KnownRank {
   /** Rank and ends of a reach, bound to the row, with all that is the row's own order value taken from its known rank.
     * A column is as quickly read again.
     */
-  def in(ranks: Seq[Expression]): Seq[Expression] = order(ranks.head) match {
+  def in(ranks: Seq[Expression]): Seq[Expression] = ranks.headOption.flatMap(order) match {
     case Some((value, direction)) if !value.child.isInstanceOf[BoundReference] =>
       ranks.map(_.transformUp {
         case each: OrderValue if each.semanticEquals(value) => KnownRank(each, direction)

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   JoinedRow,
   UnsafeRow
 }
-import org.apache.spark.sql.plait.TaskEnd
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.BySide
 import plait.spark.translate.QuickSums
@@ -71,7 +71,7 @@ object PairTest {
   }
 
   def of(condition: Expression, sides: BySide[Seq[Attribute]], partition: Int): PairTest =
-    held(condition, sides, partition, () => ())
+    made(condition, sides, partition, TaskWatch.never)
 
   /** In a task that may be killed: a row may meet many that the condition rejects, and nothing else asks meanwhile. Who tests
     * many places at once asks for itself.
@@ -84,20 +84,20 @@ object PairTest {
       sides: BySide[Seq[Attribute]],
       context: TaskContext
   ): PairTest = condition.fold[PairTest](Always)(
-    held(_, sides, context.partitionId(), TaskEnd.nowAndThen(context))
+    made(_, sides, context.partitionId(), TaskWatch.of(context))
   )
 
-  private def held(
+  private def made(
       condition: Expression,
       sides: BySide[Seq[Attribute]],
       partition: Int,
-      stopIfKilled: () => Unit
+      watch: TaskWatch
   ): PairTest = {
     val input = new AttributeSeq(sides.left ++ sides.right)
     val bound = BindReferences.bindReference(QuickSums.in(condition), input)
-    val test = Held.createObject(Bound(bound, sides.left.size))
+    val test = Made.createObject(Bound(bound, sides.left.size))
     test.initialize(partition)
-    test.stopIfKilled = stopIfKilled
+    test.watch = watch
     test
   }
 
@@ -106,12 +106,22 @@ object PairTest {
     */
   final private[side] case class Bound(condition: Expression, columns: Int)
 
+  /** One that was made of a condition. */
+  abstract private[side] class Made extends PairTest {
+    private[PairTest] var watch: TaskWatch = _
+
+    /** Comes first: of expressions that differ from one partition to the next. */
+    def initialize(partition: Int): Unit
+
+    /** Comes before each pair. */
+    final protected def beginTest(): Unit = watch.saw(1)
+  }
+
   /** One that has the two rows at hand. */
-  abstract private[side] class Held extends PairTest {
+  abstract private[side] class Held extends Made {
     private val joined = new JoinedRow
     private var ofLeft: UnsafeRow = _
     private var ofRight: UnsafeRow = _
-    private[PairTest] var stopIfKilled: () => Unit = _
 
     final def left: UnsafeRow = ofLeft
     final def right: UnsafeRow = ofRight
@@ -123,20 +133,18 @@ object PairTest {
       // Mostly the same objects; to write a reference costs a barrier of the collector's.
       if (ofLeft ne left) ofLeft = left
       if (ofRight ne right) ofRight = right
-      stopIfKilled()
+      beginTest()
       isTrue
     }
 
-    /** Comes first: of expressions that differ from one partition to the next. */
-    def initialize(partition: Int): Unit
     def isTrue: Boolean
   }
 
-  private object Held extends CodeGeneratorWithInterpretedFallback[Bound, Held] {
-    override protected def createCodeGeneratedObject(in: Bound): Held =
+  private object Made extends CodeGeneratorWithInterpretedFallback[Bound, Made] {
+    override protected def createCodeGeneratedObject(in: Bound): Made =
       GeneratePairTest.generate(in)
 
-    override protected def createInterpretedObject(in: Bound): Held =
+    override protected def createInterpretedObject(in: Bound): Made =
       new Held with ExpressionsEvaluator {
         override def initialize(partition: Int): Unit =
           initializeExprs(Seq(in.condition), partition)

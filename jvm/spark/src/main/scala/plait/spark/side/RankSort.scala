@@ -9,7 +9,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
+import org.apache.spark.sql.plait.{TaskMemory, TaskWatch}
 
 /** The rows of one side of a task by their rank, ascending: a side of any type is sorted by radix and
   * never row against row, and one that comes in few stretches that are in order is merged, not sorted.
@@ -132,7 +132,7 @@ final class RankSort(
     private var isOver = false
     // Is the row that comes next known to be there?
     private var isReady = false
-    private val stopIfKilled = TaskEnd.nowAndThen(context)
+    private val ofTask = TaskWatch.of(context)
     // Did all rows in memory go to files, but for the page of the one given last?
     private var hasLeft = false
 
@@ -151,7 +151,7 @@ final class RankSort(
     override def next(): InternalRow = {
       if (!hasNext) throw new NoSuchElementException("there are no more rows")
       failIfLost()
-      stopIfKilled()
+      ofTask.saw(1)
       isReady = false
       isGiven = true
       merge.head.point(row)
@@ -244,7 +244,7 @@ final class RankSort(
     else {
       val file = newFile(writes = 1)
       // Somebody who asks for memory does not end here when the task is to end: what is to be written would be lost.
-      try write(stretches, file, () => ())
+      try write(stretches, file, TaskWatch.never)
       catch { case error: Throwable => lost = Some(error); throw error }
       val freed = held.clearBut(last)
       file.count(freed)
@@ -270,8 +270,7 @@ final class RankSort(
   private def written(times: Int) = inFiles.toSeq.filter(_.file.writes == times)
 
   private def mergeInto(file: RankedFile, stretches: Seq[RankedStretch.InFile]): Unit = {
-    val stopIfKilled = TaskEnd.nowAndThen(context)
-    write(stretches.toArray, file, stopIfKilled)
+    write(stretches.toArray, file, TaskWatch.of(context))
     file.count(freed = 0L)
     stretches.foreach { stretch =>
       stretch.file.delete()
@@ -291,13 +290,13 @@ final class RankSort(
   private def write(
       stretches: Array[RankedStretch],
       file: RankedFile,
-      eachTime: () => Unit
+      ofTask: TaskWatch
   ): Unit = {
     val merge = new StretchMerge(stretches)
     val each = new UnsafeRow(output.size)
     // Invariant: the rows before the head are in the file.
     while (merge.head != null) {
-      eachTime()
+      ofTask.saw(1)
       merge.head.point(each)
       file.write(each, merge.head.rank)
       merge.advance()

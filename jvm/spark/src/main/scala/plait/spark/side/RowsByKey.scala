@@ -21,8 +21,8 @@ import plait.join.Leaving
   *
   * @param reader
   *   of the key of the row at hand
-  * @param ranks
-  *   of the rank of a row that is stored
+  * @param newRanks
+  *   makes what reads the rank of a row
   * @param sort
   *   where rows are stored
   * @param name
@@ -32,7 +32,7 @@ final private[spark] class RowsByKey(
     rows: Iterator[InternalRow],
     val reader: SideReader,
     order: KeyOrder,
-    ranks: SideReader,
+    newRanks: () => SideReader,
     sort: RankSort,
     leaves: Leaving,
     name: String
@@ -48,6 +48,9 @@ final private[spark] class RowsByKey(
   private var readRows = 0L
   private var passedRows = 0L
 
+  /** Of the rank of any row. It is made when it is needed: most sides come without a key of many rows. */
+  lazy val ranks: SideReader = newRanks()
+
   /** Do rows without a match come out? */
   val isAloud: Boolean = leaves eq Leaving.Aloud
 
@@ -61,6 +64,9 @@ final private[spark] class RowsByKey(
   /** Is that the one which began last? */
   def goesOn: Boolean = isOfHeld
 
+  /** Is there a row at hand with a key that did not begin? */
+  def isAtNewKey: Boolean = !isAtEnd && !isOfHeld && reader.reaches
+
   /** How many rows were read and not stored, and how many of them match nothing and did not come out. */
   def merged: Long = readRows - allStored
   def passed: Long = passedRows
@@ -72,7 +78,8 @@ final private[spark] class RowsByKey(
     isOfHeld = false
     isAtEnd = !rows.hasNext
     if (!isAtEnd) {
-      reader.read(rows.next())
+      // Not by `read(row)`, which all readers share: here Java sees those of two sides, and mostly of one class.
+      reader.read(rows.next(), SideReader.Unknown)
       readRows += 1
       if (isHeld && reader.reaches) {
         val compared = order.compare(held, reader)

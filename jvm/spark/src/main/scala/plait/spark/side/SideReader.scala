@@ -26,6 +26,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   *   3. Where a key is kept, its form says ([[RowKey]]).
   *   4. What it gives is valid until the next `read`.
   *   5. A rank that is known is not computed again ([[KnownRank]]); one that is `Unknown`, is.
+  *   6. One of the key alone knows no rank: `hasRank` is false, and a row with a key reaches.
   *
   * Two ways to evaluate: [[GenerateSideReader]] compiles one class for all the expressions of a side;
   * [[InterpretedSideReader]] is for where Spark does not compile.
@@ -44,22 +45,24 @@ abstract class SideReader extends RowKey {
 
   final def read(source: InternalRow): Unit = read(source, SideReader.Unknown)
 
-  final def read(source: InternalRow, rank: Long): Unit = {
+  /** @param known
+    *   its rank, or `Unknown`
+    */
+  def read(source: InternalRow, known: Long): Unit
+
+  /** Comes first in `read`. */
+  final protected def take(source: InternalRow, known: Long): Unit = {
     val unsafe = asUnsafe(source)
     // Mostly one object for all rows; to write a reference costs a barrier of the collector's.
     if (row ne unsafe) row = unsafe
-    knownRank = rank
-    evaluate(row)
+    knownRank = known
   }
-
-  /** Sets all but `row`. */
-  protected def evaluate(row: InternalRow): Unit
 }
 
 /** What a [[SideReader]] evaluates.
   *
   * @param ranks
-  *   rank, low, high, all of type long
+  *   rank, low, high, all of type long; or none, where the key alone is asked for
   */
 final case class SideExpressionsToRead(key: KeyForm, ranks: Seq[Expression])
 
@@ -89,14 +92,11 @@ final private class InterpretedSideReader(in: SideExpressionsToRead) extends Sid
   private val keyOf = UnsafeProjection.create(in.key.expressions)
   private val ranksOf = UnsafeProjection.create(in.ranks)
 
-  override protected def evaluate(row: InternalRow): Unit = {
-    val ranked = ranksOf(row)
-    hasRank = !ranked.isNullAt(0)
-    rank = ranked.getLong(0)
-    reaches = !ranked.anyNull
+  override def read(source: InternalRow, known: Long): Unit = {
+    take(source, known)
+    reaches = true
+    if (in.ranks.nonEmpty) readRanks(ranksOf(row))
     if (reaches) {
-      low = ranked.getLong(1)
-      high = ranked.getLong(2)
       key = keyOf(row)
       reaches = !key.anyNull
       in.key match {
@@ -104,6 +104,16 @@ final private class InterpretedSideReader(in: SideExpressionsToRead) extends Sid
         case _: KeyForm.Text if reaches => keyIs(key.getUTF8String(0))
         case _ =>
       }
+    }
+  }
+
+  private def readRanks(ranked: UnsafeRow): Unit = {
+    hasRank = !ranked.isNullAt(0)
+    rank = ranked.getLong(0)
+    reaches = !ranked.anyNull
+    if (reaches) {
+      low = ranked.getLong(1)
+      high = ranked.getLong(2)
     }
   }
 }

@@ -2,20 +2,21 @@
 package plait.spark.stream
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.spark.side.{HashKeyTable, RowKey, SideReader}
 import plait.stream.StreamReader
 
 /** A row of a stream as the core reads it, and its key as the table looks it up.
-  * @param stop
-  *   called for each row that is read, and may throw: a micro-batch is long over its rows before one comes out
+  * @param watch
+  *   told of each row that is read: a micro-batch is long over its rows before one comes out
   */
-final class StreamRowReader(reader: SideReader, keys: HashKeyTable, stop: () => Unit)
+final class StreamRowReader(reader: SideReader, keys: HashKeyTable, watch: TaskWatch)
     extends RowKey
     with StreamReader[UnsafeRow] {
 
   def read(row: UnsafeRow): Unit = {
-    stop()
+    watch.saw(1)
     reader.read(row)
     key = reader.key
     keyValue = reader.keyValue

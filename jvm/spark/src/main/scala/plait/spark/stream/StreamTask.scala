@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
-import org.apache.spark.sql.plait.{TaskEnd, TaskMemory}
+import org.apache.spark.sql.plait.{TaskMemory, TaskWatch}
 
 import plait.spark.side._
 import plait.spark.{AtLimit, LateRows, RowsOfKey}
@@ -94,7 +94,7 @@ final class StreamTaskState(batch: StreamBatch, store: StateStore, means: BySide
 
   def readers: BySide[StreamRowReader] = BySide.make { side =>
     val reader = SideReader.create(batch.keys(side), batch.ranks(side), outputs(side))
-    new StreamRowReader(reader, keys, TaskEnd.nowAndThen(context))
+    new StreamRowReader(reader, keys, TaskWatch.of(context))
   }
 
   val limit: Option[KeyLimit[UnsafeRow]] =
