@@ -2,6 +2,7 @@
 package plait.spark.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.spark.side._
 import plait.{BySide, Side}
@@ -47,6 +48,7 @@ final private[exec] class JoinByKey(
     Option.when(!spec.isSolved)(() => spec.probingReader(Side.Left, none)),
     spec.sides.right.output.size,
     run.accepts,
+    TaskWatch.of(run.context),
     run.reading,
     portion,
     () => end()

@@ -2,6 +2,7 @@
 package plait.spark.exec
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.plait.TaskWatch
 
 import plait.join.{Matching, Rankless, Role}
 import plait.spark.side.{
@@ -34,6 +35,8 @@ import plait.{BySide, Side}
   *   makes what reads the reach of a left row; None where that takes longer than to test some hundred rows
   * @param fields
   *   how many columns the right side has
+  * @param watch
+  *   told how many pairs are tested
   * @param ofPortion
   *   stores the key that began last, of which these right rows were read, and what comes soon after it, and joins that
   * @param whenOver
@@ -46,6 +49,7 @@ final class MergedPairs(
     reachReader: Option[() => SideReader],
     fields: Int,
     accepts: PairTest,
+    watch: TaskWatch,
     reading: ReadingThread,
     ofPortion: FewRows => JoinedPairs,
     whenOver: () => Unit
@@ -55,7 +59,9 @@ final class MergedPairs(
 
   private val givesMatches = Role.givesMatches(roles)
   private val settles = roles.left.matches eq Matching.Settles
+  private val remembers = settles || rights.isAloud
   private val kept = new FewRows(fields)
+  private val rows = kept.rows
   private val matched = new Array[Boolean](FewRows.Most)
   // Between which ranks a kept row lies, where it is worth it: at one; anywhere, if it matches without; or nowhere.
   private val lowest = new Array[Long](FewRows.Most)
@@ -67,6 +73,8 @@ final class MergedPairs(
   // Of the kept rows: which is tested or looked at next, and where that ends.
   private var at = 0
   private var until = 0
+  // The left row that looks for matches, and whether it found one.
+  private var current: UnsafeRow = _
   private var isMatched = false
   // The row at hand of this side was given alone; it stays until the next call.
   private var toPass: RowsByKey = _
@@ -188,7 +196,7 @@ final class MergedPairs(
     var row = 0
     // Invariant: the rows before `row` have their ranks.
     while (row < kept.count) {
-      ofRank.read(kept(row))
+      ofRank.read(rows(row))
       val isAnywhere = ofRank.hasRank && ofRank.rank == Rankless.Rank
       lowest(row) = if (ofRank.hasRank) ofRank.rank else Long.MaxValue
       highest(row) =
@@ -202,8 +210,11 @@ final class MergedPairs(
     at = 0
     until = kept.count
     isMatched = false
+    // Mostly the same object; to write a reference costs a barrier of the collector's.
+    if (current ne lefts.row) current = lefts.row
+    watch.saw(until)
     if (hasRanks) {
-      ofReach.read(lefts.row)
+      ofReach.read(current)
       if (!ofReach.reaches) until = 0
     }
   }
@@ -230,30 +241,34 @@ final class MergedPairs(
   }
 
   private def nextMatch(): Boolean = {
-    val current = lefts.row
-    if (hasRanks) passUnreached()
     // Invariant: the matches of the left row among the kept rows before `at` were given.
-    while (at < until) {
-      val partner = kept(at)
+    while (isAtMatch) {
+      val partner = rows(at)
       at += 1
-      if (accepts.isTrueOf(current, partner)) {
-        note()
-        if (givesMatches) {
-          set(current, partner)
-          return true
-        }
+      found += 1
+      isMatched = true
+      if (remembers) remember()
+      if (givesMatches) {
+        set(current, partner)
+        return true
       }
-      if (hasRanks) passUnreached()
     }
     false
   }
 
-  /** The kept row before `at` matches the left row. */
-  private def note(): Unit = {
-    found += 1
-    isMatched = true
-    if (rights.isAloud) matched(at - 1) = true
-    if (settles) until = at
+  /** Goes on to the next kept row that the left row matches, if there is one. */
+  private def isAtMatch: Boolean = {
+    if (hasRanks) passOthers() else at = accepts.firstOf(current, rows, at, until)
+    at < until
+  }
+
+  private def passOthers(): Unit = {
+    passUnreached()
+    // Invariant: the left row does not match those that were passed.
+    while (at < until && !accepts.isTrueOf(current, rows(at))) {
+      at += 1
+      passUnreached()
+    }
   }
 
   private def passUnreached(): Unit = {
@@ -263,13 +278,19 @@ final class MergedPairs(
     while (at < until && (highest(at) < low || lowest(at) > high)) at += 1
   }
 
+  /** The kept row before `at` has matched the left row. */
+  private def remember(): Unit = {
+    if (rights.isAloud) matched(at - 1) = true
+    if (settles) until = at
+  }
+
   /** The next kept row that comes out alone. */
   private def clear(): Boolean = {
     // Invariant: those before `at` were given, if they had to be.
     while (rights.isAloud && at < kept.count) {
       at += 1
       if (!matched(at - 1)) {
-        giveAlone(Side.Right, kept(at - 1))
+        giveAlone(Side.Right, rows(at - 1))
         return true
       }
     }
@@ -281,7 +302,7 @@ final class MergedPairs(
 object MergedPairs {
 
   /** Of fewer rows to compare ranks takes longer than to test them. */
-  private val ManyEnough = 8
+  private val ManyEnough = 16
 
   // What is under way; numbers, for they are asked for once a row.
   final private val Starting = 0

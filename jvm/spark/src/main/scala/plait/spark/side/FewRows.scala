@@ -6,7 +6,9 @@ import org.apache.spark.unsafe.Platform
 
 /** Copies of a few rows, one behind the other: no more than [[FewRows.Most]] of them, of [[FewRows.Bytes]] together. */
 final private[spark] class FewRows(fields: Int) {
-  private val rows = Array.fill(FewRows.Most)(new UnsafeRow(fields))
+
+  /** As many of them as there are rows, valid until [[clear]] or the next [[add]]. */
+  val rows: Array[UnsafeRow] = Array.fill(FewRows.Most)(new UnsafeRow(fields))
   private var bytes = new Array[Byte](1024)
   private var used = 0
   private var added = 0

@@ -76,6 +76,12 @@ object GeneratePairTest {
           int at = from;
           while (at < until && !test(left, rights[places[at]])) at++;
           return at;
+        }
+
+        public int firstOf(UnsafeRow left, UnsafeRow[] rights, int from, int until) {
+          int at = from;
+          while (at < until && !test(left, rights[at])) at++;
+          return at;
         }"""
     Code(context, methods)
   }
@@ -104,7 +110,7 @@ object GeneratePairTest {
       case column: BoundReference =>
         PairColumn(column, right, column.ordinal - in.columns)
     }
-    ExpressionCanonicalizer.execute(ofTwoRows).genCode(context)
+    GeneratedClass.canonical(ofTwoRows).genCode(context)
   }
 
   /** One without code is evaluated of a row; and of one of others it is not known what its code reads. */

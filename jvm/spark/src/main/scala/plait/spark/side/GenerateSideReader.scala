@@ -20,7 +20,8 @@ object GenerateSideReader {
     // Before there is anything shared: a projection computes all that is shared so far, again.
     val key = keyCode(context, in.key)
     val elimination = SQLConf.get.subexpressionEliminationEnabled
-    val values = context.generateExpressions(KnownRank.in(in.ranks).map(canonical), elimination)
+    val values =
+      context.generateExpressions(KnownRank.in(in.ranks).map(GeneratedClass.canonical), elimination)
     val shared = context.subexprFunctionsCode
     val ranks = context.splitExpressionsWithCurrentInputs(
       values.zip(Seq("rank", "low", "high")).map { case (value, field) => stored(value, field) }
@@ -41,9 +42,6 @@ object GenerateSideReader {
     )
   }
 
-  private def canonical(expression: Expression): Expression =
-    ExpressionCanonicalizer.execute(expression)
-
   /** NULL in one of the three: the row reaches nothing. */
   private def stored(value: ExprCode, field: String): String = {
     val seen = if (field == "rank") s"hasRank_$$eq(!${value.isNull});" else ""
@@ -59,14 +57,15 @@ object GenerateSideReader {
          |else keyLiesIn(row(), ${column.ordinal});""".stripMargin
     case KeyForm.Text(expression) => oneKey(context, expression, "keyIs")
     case KeyForm.Columns(expressions) =>
-      val row = GenerateUnsafeProjection.createCode(context, expressions.map(canonical))
+      val row =
+        GenerateUnsafeProjection.createCode(context, expressions.map(GeneratedClass.canonical))
       s"""${row.code}
          |key_$$eq(${row.value});
          |reaches_$$eq(!${row.value}.anyNull());""".stripMargin
   }
 
   private def oneKey(context: CodegenContext, expression: Expression, taken: String): String = {
-    val value = canonical(expression).genCode(context)
+    val value = GeneratedClass.canonical(expression).genCode(context)
     s"""${value.code}
        |if (${value.isNull}) reaches_$$eq(false); else $taken(${value.value});""".stripMargin
   }

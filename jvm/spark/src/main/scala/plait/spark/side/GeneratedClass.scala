@@ -2,7 +2,7 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, LeafExpression}
 
 /** A class that is compiled in a task, and one object of it:
   *
@@ -23,6 +23,10 @@ object GeneratedClass {
     case _: CodegenFallback => true
     case _ => false
   }
+
+  /** As Spark's ExpressionCanonicalizer has it, which takes as long as to write the code: tasks do so, one after the other. */
+  def canonical(expression: Expression): Expression =
+    expression.transform { case alias: Alias => alias.child }
 
   /** @param methods
     *   what the parent leaves open, in Java

@@ -61,6 +61,14 @@ abstract class PairTest {
     while (at < until && !isTrueOf(left, rights(places(at)))) at += 1
     at
   }
+
+  /** The same of right rows that stand at `from`, `from + 1`, ... themselves. */
+  def firstOf(left: UnsafeRow, rights: Array[UnsafeRow], from: Int, until: Int): Int = {
+    var at = from
+    // Invariant: it is not TRUE of those before `at`.
+    while (at < until && !isTrueOf(left, rights(at))) at += 1
+    at
+  }
 }
 
 object PairTest {
