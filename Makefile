@@ -16,7 +16,7 @@ DOCKER_LINT = $(BIN)/hadolint docker/Dockerfile && \
 	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*)
 PROTO_LINT = cd proto && ../$(BIN)/buf lint
 # Two processes; the tests of a file stay in one, which sets up for all of them once.
-PYTEST = $(BIN)/pytest -n 2 --dist loadfile
+PYTEST = $(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 1
 REPORTS = jvm/*/target/test-reports/*.xml build/pytest.xml
 
 .PHONY: help demo test quick fmt lint soak mutants bench dist jar stubs
@@ -53,7 +53,7 @@ lint: .venv/dev ## formatters, scalafix, ruff, mypy, and what knows docker/ and 
 	@./sbt $(SBT_LINT)
 
 soak: ## make test with the many random cases of each test, some hours
-	@PLAIT_SOAK=1 $(MAKE) --no-print-directory test
+	@PLAIT_SOAK=1 PYTEST_TIMEOUT=0 $(MAKE) --no-print-directory test
 	@$(BIN)/python scripts/lowest_protobuf.py
 
 mutants: .venv/dev ## break the interval laws on purpose and see the tests fail

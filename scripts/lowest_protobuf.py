@@ -19,7 +19,15 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "env-lowest-protobuf"
 
 # What the tests need beside plait[client]: the server's side, and what makes certificates.
-BESIDE = ("buf-bin", "grpcio-reflection", "prometheus-client", "pandas", "pytest", "trustme")
+BESIDE = (
+    "buf-bin",
+    "grpcio-reflection",
+    "prometheus-client",
+    "pandas",
+    "pytest",
+    "pytest-timeout",
+    "trustme",
+)
 
 # Those of the endpoint that need no Spark.
 TESTS = (

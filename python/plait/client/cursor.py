@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -24,6 +25,7 @@ from plait.client.dialogue import (
 )
 from plait.client.farewell import CLOSER
 from plait.client.reading import FAREWELL, Reading
+from plait.client.unbroken import unbroken
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -97,9 +99,9 @@ class Cursor(Reading, Closing):
         # Invariant: what has come has been given, each batch once.
         while not self._closed:
             try:
-                message = next(self._call)
+                message = unbroken(partial(next, self._call))
                 if not self._dialogue.is_known:
-                    self._dialogue.hear(self._call.initial_metadata())
+                    self._dialogue.hear(unbroken(self._call.initial_metadata))
                 self._take(message)
                 return True
             except StopIteration:
@@ -126,7 +128,9 @@ class Cursor(Reading, Closing):
         """Tell the server that nothing more is asked for; nobody waits for its answer."""
         request = self._dialogue.farewell
         try:
-            call = self._stub.Cancel.future(request, metadata=self._metadata, timeout=FAREWELL)
+            call = unbroken(
+                lambda: self._stub.Cancel.future(request, metadata=self._metadata, timeout=FAREWELL)
+            )
         except ValueError:
             return  # the channel is closed: the server finds out by itself
         # gRPC cancels a call that nobody refers to.

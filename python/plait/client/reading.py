@@ -12,6 +12,7 @@ from plait._proto import plait_pb2
 from plait.client.dialogue import Dialogue, Met, Request
 from plait.client.farewell import CLOSER
 from plait.client.progress import ProgressLine, Show
+from plait.client.unbroken import unbroken
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -59,7 +60,8 @@ class Reading:
         is_new = isinstance(request, plait_pb2.ExecuteRequest)
         call = self._stub.Execute if is_new else self._stub.Attach
         metadata = (*self._metadata, *self._dialogue.metadata)
-        return call(request, metadata=metadata, timeout=self._dialogue.seconds_left)
+        seconds = self._dialogue.seconds_left
+        return unbroken(lambda: call(request, metadata=metadata, timeout=seconds))
 
     def _send_again(self, request: Request) -> None:
         """Send what comes next, unless the cursor or its client was closed since the last call."""
@@ -71,7 +73,7 @@ class Reading:
             except (ValueError, aio.UsageError):  # the channel is closed
                 self._leave()
             if self._closed:  # by a signal, while it was sent
-                self._call.cancel()
+                unbroken(self._call.cancel)
 
     def _show(self, message: Any) -> bool:
         """Take a message in; whether it was the last."""
@@ -89,4 +91,4 @@ class Reading:
             call = self._call
         self._line.clear()
         if call is not None:
-            call.cancel()
+            unbroken(call.cancel)

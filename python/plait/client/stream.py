@@ -11,6 +11,7 @@ Leaving the `with` stops the stream; without it, the stream runs on when its cli
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import grpc
@@ -22,6 +23,7 @@ from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
 from plait.client.farewell import CLOSER
 from plait.client.streams import StreamRecord, StreamStatus, progress_request
+from plait.client.unbroken import unbroken
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class StreamProgress(Closing):
         # Invariant: the records up to the number in the request have been given.
         while not self._closed:
             try:
-                message = next(self._call)
+                message = unbroken(partial(next, self._call))
             except StopIteration:
                 break
             except grpc.RpcError as error:
@@ -126,7 +128,7 @@ class StreamProgress(Closing):
     def close(self) -> None:
         """Ask for no more; the stream goes on."""
         self._closed = True
-        self._call.cancel()
+        unbroken(self._call.cancel)
 
     def __del__(self) -> None:
         """Let the server know that nobody reads."""
@@ -135,7 +137,8 @@ class StreamProgress(Closing):
 
     def _send(self) -> Any:
         stub: Any = self._client._stub
-        return stub.StreamProgress(self._request, metadata=self._client._metadata)
+        metadata = self._client._metadata
+        return unbroken(lambda: stub.StreamProgress(self._request, metadata=metadata))
 
     def _go_on(self, error: grpc.RpcError) -> None:
         pause = next(self._pauses, None)

@@ -48,16 +48,22 @@ class PairTestLaws extends munit.FunSuite {
           Array.fill(6)(unsafe(columns, columns.map(c => values.of(c.dataType))))
         val (lefts, rights) = (some(sides.left), some(sides.right))
         val places = Array.fill(8)(random.nextInt(6))
-        def firstOf(isTrue: Int => Boolean) =
-          Try(Seq(2, 3, 4, 5, 6).find(at => isTrue(places(at))).getOrElse(7)).toOption
+        def first(isTrue: Int => Boolean) =
+          Try(Seq(2, 3, 4, 5, 6).find(isTrue).getOrElse(7)).toOption
         assertEquals(
           Try(test.firstLeft(lefts, rights.head, places, 2, 7)).toOption,
-          firstOf(place => test.isTrueOf(lefts(place), rights.head)),
+          first(at => test.isTrueOf(lefts(places(at)), rights.head)),
           s"seed ${Cases.seed}: $condition"
         )
         assertEquals(
           Try(test.firstRight(lefts.head, rights, places, 2, 7)).toOption,
-          firstOf(place => test.isTrueOf(lefts.head, rights(place))),
+          first(at => test.isTrueOf(lefts.head, rights(places(at)))),
+          s"seed ${Cases.seed}: $condition"
+        )
+        val inRow = places.map(rights)
+        assertEquals(
+          Try(test.firstOf(lefts.head, inRow, 2, 7)).toOption,
+          first(at => test.isTrueOf(lefts.head, inRow(at))),
           s"seed ${Cases.seed}: $condition"
         )
         for (_ <- 1 to 20) {
@@ -90,7 +96,7 @@ class PairTestLaws extends munit.FunSuite {
     .getClass
     .getDeclaredMethods
     .map(_.getName)
-    .filter(Set("initialize", "isTrue", "isTrueOf", "firstLeft", "firstRight"))
+    .filter(Set("initialize", "isTrue", "isTrueOf", "firstLeft", "firstRight", "firstOf"))
     .toSet
 
   test("what has no code of its own is evaluated of both rows: a = s, without code") {
@@ -110,7 +116,10 @@ class PairTestLaws extends munit.FunSuite {
     assert(!test((1, null), (2, "text 500")))
     // Of a short one it is one method.
     assertEquals(methods(none.reduceLeft[Expression](And(_, _))), Set("initialize", "isTrue"))
-    assertEquals(methods(none.head), Set("initialize", "isTrueOf", "firstLeft", "firstRight"))
+    assertEquals(
+      methods(none.head),
+      Set("initialize", "isTrueOf", "firstLeft", "firstRight", "firstOf")
+    )
   }
 
   test("one class serves all partitions of a condition, and says of each what is of it") {

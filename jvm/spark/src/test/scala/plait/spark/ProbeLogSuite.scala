@@ -5,20 +5,31 @@ package plait.spark
 import java.io.{ByteArrayOutputStream, PrintStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
+import org.apache.spark.sql.DataFrame
+
 class ProbeLogSuite extends SparkSuite {
   private val near = "f.k = w.k AND w.t BETWEEN f.t - 1 AND f.t + 2"
 
   private def table(name: String) = s"(SELECT id, id % 7 AS k, id % 97 AS t FROM range(1000)) $name"
 
   /** The lines that begin so, printed by a query, as soon as there are as many. */
-  private def printed(query: String, count: Int, times: Int = 1): Seq[String] = {
+  private def printed(
+      query: String,
+      count: Int,
+      times: Int = 1,
+      afterEach: DataFrame => Unit = _ => ()
+  ): Seq[String] = {
     val bytes = new ByteArrayOutputStream
     def lines = bytes.toString(UTF_8).linesIterator.filter(_.matches("\\w+Join .*")).toSeq
     val before = System.out
     System.setOut(new PrintStream(bytes, true, UTF_8))
     try {
       val df = spark.sql(query)
-      for (_ <- 1 to times) df.collect()
+      for (_ <- 1 to times) {
+        df.collect()
+        afterEach(df)
+      }
       val deadline = System.nanoTime() + 20000000000L
       while (lines.size < count && System.nanoTime() < deadline) Thread.sleep(20)
       if (count < times) Thread.sleep(500)
@@ -53,6 +64,22 @@ class ProbeLogSuite extends SparkSuite {
           assertEquals(lines.map(_.takeWhile(_ != ';')).distinct.size, 1, s"$lines")
         }
       }
+  }
+
+  test(
+    "what is told late of a run, when the counters are at zero for the next, is what it came to"
+  ) {
+    val slow = new SparkListener {
+      override def onJobStart(start: SparkListenerJobStart): Unit = Thread.sleep(1000)
+    }
+    spark.sparkContext.addSparkListener(slow)
+    try
+      withConf(PlaitConf.LogProbes -> "true", "spark.sql.adaptive.enabled" -> "false") {
+        val query = s"SELECT f.id, w.id FROM ${table("f")} JOIN ${table("w")} ON $near"
+        val lines = printed(query, 1, afterEach = _.queryExecution.executedPlan.resetMetrics())
+        assertEquals(lines.map(_.takeWhile(_ != ';')), Seq("SymmetricHashJoin Inner: 6114 rows"))
+      }
+    finally spark.sparkContext.removeSparkListener(slow)
   }
 
   test("a join that does not run again, as what came of it was shuffled, has one line") {

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{BooleanType, IntegerType, LongType, StringType}
+import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
 import plait.join.{NestedLoopJoin, Rankless}
@@ -270,7 +271,14 @@ private object SidesByKeyLaws {
   ): (Seq[(Long, Long)], BySide[Int]) = {
     val read = mutable.Map.empty[Side, Int].withDefaultValue(0)
     val pairs = task.join(BySide.make { side =>
-      tables(side).iterator.map { row => read(side) += 1; form.row(row) }
+      // The same object for all rows, as generated code has it.
+      val lent = new UnsafeRow(form.output.size)
+      lent.pointTo(Array.emptyByteArray, Platform.BYTE_ARRAY_OFFSET, 0)
+      tables(side).iterator.map { row =>
+        read(side) += 1
+        lent.copyFrom(form.row(row).asInstanceOf[UnsafeRow])
+        lent
+      }
     })
     val found = mutable.ArrayBuffer.empty[(Long, Long)]
     while (pairs.advance()) {

@@ -61,7 +61,7 @@ final class MergedPairs(
   private val settles = roles.left.matches eq Matching.Settles
   private val remembers = settles || rights.isAloud
   private val kept = new FewRows(fields)
-  private val rows = kept.rows
+  private val partners = kept.rows
   private val matched = new Array[Boolean](FewRows.Most)
   // Between which ranks a kept row lies, where it is worth it: at one; anywhere, if it matches without; or nowhere.
   private val lowest = new Array[Long](FewRows.Most)
@@ -84,11 +84,13 @@ final class MergedPairs(
   private var givenAlone = 0L
   private var most = 0
 
-  /** Without portions: matches found, all by probing the right side; rows given; the most right rows that were kept at
-    * once.
-    */
+  /** Without portions: matches found, all by probing the right side; and rows given. */
   def pairs: Long = found
+
+  /** A match that comes out is given as soon as it is found. */
   def rowsOut: Long = (if (givesMatches) found else 0L) + givenAlone
+
+  /** The most right rows that were kept at once. */
   def peak: Int = most
 
   override def advance(): Boolean = {
@@ -104,7 +106,7 @@ final class MergedPairs(
       if (phase == Between) isFound = next()
       else if (phase == Probing) isFound = probe()
       else if (phase == Clearing) isFound = clear()
-      else if (phase == Passing) pass()
+      else if (phase == Passing) leaveGiven()
       else if (phase == Elsewhere) isFound = nextElsewhere()
       else start()
     isFound
@@ -149,8 +151,8 @@ final class MergedPairs(
     givenAlone += 1
   }
 
-  /** The row given alone goes; it counts as given, not as passed. */
-  private def pass(): Unit = {
+  /** The row given alone is over: given, not passed. */
+  private def leaveGiven(): Unit = {
     toPass.advance()
     phase = Between
   }
@@ -183,7 +185,8 @@ final class MergedPairs(
     val isFound = elsewhere.advance()
     if (isFound) set(elsewhere.left, elsewhere.right)
     else {
-      // What stands above may live on, and hold no index that is counted no more.
+      // What stands above may live on, and hold nothing that is counted no more.
+      set(null, null)
       elsewhere = null
       phase = Between
     }
@@ -196,7 +199,7 @@ final class MergedPairs(
     var row = 0
     // Invariant: the rows before `row` have their ranks.
     while (row < kept.count) {
-      ofRank.read(rows(row))
+      ofRank.read(partners(row))
       val isAnywhere = ofRank.hasRank && ofRank.rank == Rankless.Rank
       lowest(row) = if (ofRank.hasRank) ofRank.rank else Long.MaxValue
       highest(row) =
@@ -212,6 +215,7 @@ final class MergedPairs(
     isMatched = false
     // Mostly the same object; to write a reference costs a barrier of the collector's.
     if (current ne lefts.row) current = lefts.row
+    // Here, for who tests several at once does not say so.
     watch.saw(until)
     if (hasRanks) {
       ofReach.read(current)
@@ -224,7 +228,7 @@ final class MergedPairs(
     // Invariant: what came of the left rows of the key before the one at hand was given.
     while (!nextMatch()) {
       if (lefts.isAloud && !isMatched) {
-        giveAlone(Side.Left, lefts.row)
+        giveAlone(Side.Left, current)
         // That is all that comes of it.
         isMatched = true
         return true
@@ -242,8 +246,8 @@ final class MergedPairs(
 
   private def nextMatch(): Boolean = {
     // Invariant: the matches of the left row among the kept rows before `at` were given.
-    while (isAtMatch) {
-      val partner = rows(at)
+    while (goToMatch()) {
+      val partner = partners(at)
       at += 1
       found += 1
       isMatched = true
@@ -257,15 +261,15 @@ final class MergedPairs(
   }
 
   /** Goes on to the next kept row that the left row matches, if there is one. */
-  private def isAtMatch: Boolean = {
-    if (hasRanks) passOthers() else at = accepts.firstOf(current, rows, at, until)
+  private def goToMatch(): Boolean = {
+    if (hasRanks) passOthers() else at = accepts.firstOf(current, partners, at, until)
     at < until
   }
 
   private def passOthers(): Unit = {
     passUnreached()
     // Invariant: the left row does not match those that were passed.
-    while (at < until && !accepts.isTrueOf(current, rows(at))) {
+    while (at < until && !accepts.isTrueOf(current, partners(at))) {
       at += 1
       passUnreached()
     }
@@ -290,7 +294,7 @@ final class MergedPairs(
     while (rights.isAloud && at < kept.count) {
       at += 1
       if (!matched(at - 1)) {
-        giveAlone(Side.Right, rows(at - 1))
+        giveAlone(Side.Right, partners(at - 1))
         return true
       }
     }

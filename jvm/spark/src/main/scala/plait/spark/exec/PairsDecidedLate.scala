@@ -5,22 +5,31 @@ import plait.spark.side.JoinedPairs
 
 /** Pairs of a join of which it is decided when the first is asked for.
   *
+  * {{{
+  * advance()      both sides are read: few rows share a key, so by bucket; the first pair
+  * advance()      the next pair
+  * }}}
+  *
   * @param decide
   *   reads as much of the inputs as that takes; asked once
   */
 final private class PairsDecidedLate(decide: () => JoinedPairs) extends JoinedPairs {
-  private var isDecided = false
+  // Null once it was asked: what it holds is not to be held to the end.
+  private var undecided = decide
   private var pairs: JoinedPairs = _
 
   override def advance(): Boolean = {
-    if (!isDecided) {
-      isDecided = true
-      pairs = decide()
+    if (undecided != null) {
+      pairs = undecided()
+      undecided = null
     }
     val isFound = pairs != null && pairs.advance()
     if (isFound) set(pairs.left, pairs.right)
-    // What stands above may live on, and hold no index that is counted no more.
-    else pairs = null
+    else {
+      // What stands above may live on, and hold nothing that is counted no more.
+      set(null, null)
+      pairs = null
+    }
     isFound
   }
 }

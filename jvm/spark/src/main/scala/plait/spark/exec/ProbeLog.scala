@@ -79,11 +79,12 @@ object ProbeLog extends AdaptiveSparkPlanHelper {
     override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
       case end: SparkListenerSQLExecutionEnd =>
         val (first, values) = synchronized(ended(end.executionId))
-        first.foreach(join => System.out.println(line(join, name => join.metrics(name).value)))
-        for {
-          join <- EndedQuery.plan(end).toSeq.flatMap(watchedIn)
-          if !first.exists(_ eq join) && join.metrics.values.exists(m => values.contains(m.id))
-        } System.out.println(line(join, name => values.getOrElse(join.metrics(name).id, 0L)))
+        val again = EndedQuery.plan(end).toSeq.flatMap(watchedIn).filter { join =>
+          !first.exists(_ eq join) && join.metrics.values.exists(m => values.contains(m.id))
+        }
+        // Not what the counters say by now: the next run may have set them back to zero.
+        for (join <- first ++ again)
+          System.out.println(line(join, name => values.getOrElse(join.metrics(name).id, 0L)))
       case _ => ()
     }
 

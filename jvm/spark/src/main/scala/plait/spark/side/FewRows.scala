@@ -7,16 +7,13 @@ import org.apache.spark.unsafe.Platform
 /** Copies of a few rows, one behind the other: no more than [[FewRows.Most]] of them, of [[FewRows.Bytes]] together. */
 final private[spark] class FewRows(fields: Int) {
 
-  /** As many of them as there are rows, valid until [[clear]] or the next [[add]]. */
+  /** The first [[count]] of them, not to be written, valid until [[clear]] or the next [[add]]. */
   val rows: Array[UnsafeRow] = Array.fill(FewRows.Most)(new UnsafeRow(fields))
   private var bytes = new Array[Byte](1024)
   private var used = 0
   private var added = 0
 
   def count: Int = added
-
-  /** Valid until [[clear]] or the next [[add]]. */
-  def apply(number: Int): UnsafeRow = rows(number)
 
   def clear(): Unit = {
     used = 0

@@ -26,20 +26,25 @@ object GeneratePairTest {
   /** Of more expressions it is not tried: code in code in code takes seconds to write. */
   private val MostExpressions = 200
 
-  def generate(in: PairTest.Bound): PairTest.Made = {
+  def generate(in: PairTest.Bound): PairTest.OfCondition = {
     val readsBoth = in.condition.exists(readsPair)
     val isShort = in.condition.collect { case any => any }.sizeIs <= MostExpressions
     // One method may not compile, where it would if it were split.
     def one =
-      Try(inOne(in)).filter(_.methods.length <= MostLetters).map(made(_, classOf[PairTest.Made]))
+      Try(inOne(in))
+        .filter(_.methods.length <= MostLetters)
+        .map(compiled(_, classOf[PairTest.OfCondition]))
     def inSeveral =
-      made(split(in, if (readsBoth) "pair()" else "null"), classOf[PairTest.Held])
+      compiled(split(in, if (readsBoth) "pair()" else "null"), classOf[PairTest.Held])
     if (readsBoth || !isShort) inSeveral else one.getOrElse(inSeveral)
   }
 
   final private case class Code(context: CodegenContext, methods: String)
 
-  private def made[A <: PairTest.Made](code: Code, parent: Class[A]): PairTest.Made =
+  private def compiled[A <: PairTest.OfCondition](
+      code: Code,
+      parent: Class[A]
+  ): PairTest.OfCondition =
     GeneratedClass.of(
       parent,
       code.context,

@@ -24,7 +24,9 @@ object GeneratedClass {
     case _ => false
   }
 
-  /** As Spark's ExpressionCanonicalizer has it, which takes as long as to write the code: tasks do so, one after the other. */
+  /** Without aliases, as by Spark's ExpressionCanonicalizer: that executes rules, which takes each task as long as to write
+    * the code. Of an alias of an alias one stays, whose code is that of its child.
+    */
   def canonical(expression: Expression): Expression =
     expression.transform { case alias: Alias => alias.child }
 

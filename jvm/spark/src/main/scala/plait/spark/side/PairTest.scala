@@ -62,7 +62,9 @@ abstract class PairTest {
     at
   }
 
-  /** The same of right rows that stand at `from`, `from + 1`, ... themselves. */
+  /** The same of right rows that stand at `from`, `from + 1`, ... themselves. Of many at once nothing may ask meanwhile
+    * whether the task was killed.
+    */
   def firstOf(left: UnsafeRow, rights: Array[UnsafeRow], from: Int, until: Int): Int = {
     var at = from
     // Invariant: it is not TRUE of those before `at`.
@@ -79,7 +81,7 @@ object PairTest {
   }
 
   def of(condition: Expression, sides: BySide[Seq[Attribute]], partition: Int): PairTest =
-    made(condition, sides, partition, TaskWatch.never)
+    ofCondition(condition, sides, partition, TaskWatch.never)
 
   /** In a task that may be killed: a row may meet many that the condition rejects, and nothing else asks meanwhile. Who tests
     * many places at once asks for itself.
@@ -92,10 +94,10 @@ object PairTest {
       sides: BySide[Seq[Attribute]],
       context: TaskContext
   ): PairTest = condition.fold[PairTest](Always)(
-    made(_, sides, context.partitionId(), TaskWatch.of(context))
+    ofCondition(_, sides, context.partitionId(), TaskWatch.of(context))
   )
 
-  private def made(
+  private def ofCondition(
       condition: Expression,
       sides: BySide[Seq[Attribute]],
       partition: Int,
@@ -103,7 +105,7 @@ object PairTest {
   ): PairTest = {
     val input = new AttributeSeq(sides.left ++ sides.right)
     val bound = BindReferences.bindReference(QuickSums.in(condition), input)
-    val test = Made.createObject(Bound(bound, sides.left.size))
+    val test = OfCondition.createObject(Bound(bound, sides.left.size))
     test.initialize(partition)
     test.watch = watch
     test
@@ -114,8 +116,8 @@ object PairTest {
     */
   final private[side] case class Bound(condition: Expression, columns: Int)
 
-  /** One that was made of a condition. */
-  abstract private[side] class Made extends PairTest {
+  /** One that is not of every pair. */
+  abstract private[side] class OfCondition extends PairTest {
     private[PairTest] var watch: TaskWatch = _
 
     /** Comes first: of expressions that differ from one partition to the next. */
@@ -126,7 +128,7 @@ object PairTest {
   }
 
   /** One that has the two rows at hand. */
-  abstract private[side] class Held extends Made {
+  abstract private[side] class Held extends OfCondition {
     private val joined = new JoinedRow
     private var ofLeft: UnsafeRow = _
     private var ofRight: UnsafeRow = _
@@ -148,11 +150,11 @@ object PairTest {
     def isTrue: Boolean
   }
 
-  private object Made extends CodeGeneratorWithInterpretedFallback[Bound, Made] {
-    override protected def createCodeGeneratedObject(in: Bound): Made =
+  private object OfCondition extends CodeGeneratorWithInterpretedFallback[Bound, OfCondition] {
+    override protected def createCodeGeneratedObject(in: Bound): OfCondition =
       GeneratePairTest.generate(in)
 
-    override protected def createInterpretedObject(in: Bound): Made =
+    override protected def createInterpretedObject(in: Bound): OfCondition =
       new Held with ExpressionsEvaluator {
         override def initialize(partition: Int): Unit =
           initializeExprs(Seq(in.condition), partition)

@@ -132,7 +132,7 @@ final class RankSort(
     private var isOver = false
     // Is the row that comes next known to be there?
     private var isReady = false
-    private val ofTask = TaskWatch.of(context)
+    private val taskWatch = TaskWatch.of(context)
     // Did all rows in memory go to files, but for the page of the one given last?
     private var hasLeft = false
 
@@ -151,7 +151,7 @@ final class RankSort(
     override def next(): InternalRow = {
       if (!hasNext) throw new NoSuchElementException("there are no more rows")
       failIfLost()
-      ofTask.saw(1)
+      taskWatch.saw(1)
       isReady = false
       isGiven = true
       merge.head.point(row)
@@ -290,13 +290,13 @@ final class RankSort(
   private def write(
       stretches: Array[RankedStretch],
       file: RankedFile,
-      ofTask: TaskWatch
+      taskWatch: TaskWatch
   ): Unit = {
     val merge = new StretchMerge(stretches)
     val each = new UnsafeRow(output.size)
     // Invariant: the rows before the head are in the file.
     while (merge.head != null) {
-      ofTask.saw(1)
+      taskWatch.saw(1)
       merge.head.point(each)
       file.write(each, merge.head.rank)
       merge.advance()

@@ -134,7 +134,7 @@ final private[spark] class RowsByKey(
 
   /** Stores rows that were at hand before, of the key that began last. */
   def takeBack(before: FewRows): Unit =
-    for (number <- 0 until before.count) store(before(number))
+    for (number <- 0 until before.count) store(before.rows(number))
 
   /** Stores the rows of the key that began last, from the one at hand on. */
   def takeRest(): Unit =
