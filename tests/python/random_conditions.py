@@ -12,6 +12,7 @@ combination of such. The definition computes with the integers that stand behind
     interval    v, v2            microseconds              3600000000
     double      x, y             a number, itself          0.5        (sums of these are exact)
     decimal     m, q             a number, itself          0.5
+    text        w, w2            a number in it            1          (ten of them begin alike)
 
 Numbers of two kinds meet as Spark's and DuckDB's casts make them of one. A value and a literal are
 multiples of the step, so that ends are met exactly. NULL is None, and a comparison with NULL is
@@ -39,6 +40,7 @@ COLUMNS = {
     "interval": ("v", "v2"),
     "double": ("x", "y"),
     "decimal": ("m", "q"),
+    "text": ("w", "w2"),
 }
 NUMBERS = ("int", "double", "decimal")
 # Of these, sums and negations are of the same kind.
@@ -185,11 +187,14 @@ def random_condition(rng: Random) -> Condition:
 def _across(rng: Random) -> Condition:
     """Return a comparison between the sides, in one of the forms that people write."""
     one, other = rng.sample("lr", 2)
-    return _mixed(rng, one, other) if rng.random() < 0.15 else _of_one_kind(rng, one, other)
+    if rng.random() < 0.15:
+        return _mixed(rng, one, other)
+    is_of_texts = rng.randrange(len(COLUMNS)) == 0
+    return _of_texts(rng, one, other) if is_of_texts else _of_one_kind(rng, one, other)
 
 
 def _of_one_kind(rng: Random, one: str, other: str) -> Condition:
-    kind = rng.choice(list(COLUMNS))
+    kind = rng.choice([kind for kind in COLUMNS if kind != "text"])
     signed = kind if kind in SIGNED else rng.choice(SIGNED)
     low = rng.randint(-6, 4)
     step = kind if kind in SIGNED else "interval"
@@ -211,6 +216,14 @@ def _of_one_kind(rng: Random, one: str, other: str) -> Condition:
             return _within(rng, total, signed, low)
         case _:  # one side descends
             return compare(_operator(rng), _term(rng, one, signed), -_term(rng, other, signed))
+
+
+def _of_texts(rng: Random, one: str, other: str) -> Condition:
+    """Return a comparison of columns: nothing is added to a text."""
+    mine, theirs = (column(side, "text", rng.choice(COLUMNS["text"])) for side in (one, other))
+    if rng.random() < 0.5:
+        return compare(_operator(rng), mine, theirs)
+    return between(theirs, *(column(one, "text", name) for name in COLUMNS["text"]))
 
 
 def _mixed(rng: Random, one: str, other: str) -> Condition:

@@ -3,120 +3,134 @@
 
 from __future__ import annotations
 
+import contextvars
+import gc
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from types import FrameType, FunctionType
-from typing import Any
+import weakref
+from collections.abc import Iterator
 
 import pytest
 from tests.python import interrupted
+from tests.python.endpoint import until
 
-from plait.client.unbroken import unbroken
+from plait.client.aside import aside
 
 
 def test_what_is_asked_after_an_interrupt_is_answered_whenever_that_came() -> None:
     command = [sys.executable, "-m", interrupted.__name__]
     run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
-    assert run.stdout.split() == [str(interrupted.ROUNDS)] * 2, run.stderr
-
-
-def press() -> None:
-    signal.raise_signal(signal.SIGINT)
-
-
-def inside(module: str, act: Callable[..., None]) -> Callable[..., None]:
-    """Make the function one of a module of that name."""
-    made = FunctionType(act.__code__, {**act.__globals__, "__name__": module})
-    made.__kwdefaults__ = act.__kwdefaults__
-    return made
-
-
-def holding(done: list[str]) -> None:
-    condition = threading.Condition()
-    with condition:
-        press()
-        done.append("gave back")
-
-
-def waiting(done: list[str]) -> None:
-    condition = threading.Condition()
-    with condition:
-        threading.Timer(0.05, press_main).start()
-        condition.wait(30)
-        done.append("waited")
-
-
-def press_main() -> None:
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-
-
-def until_interrupted(act: Callable[[], Any]) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        act()
-        time.sleep(5)
+    assert run.stdout.split() == [str(interrupted.ROUNDS)] * 3, run.stderr
 
 
 @pytest.fixture(autouse=True)
-def handler() -> Iterator[Any]:
+def handler() -> Iterator[None]:
     """Python's own handler, as in a process without Spark."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield signal.default_int_handler
+    yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("module", ["grpc", "grpc._channel"])
-def test_what_grpc_began_is_done_before_an_interrupt_is_told_of(module: str) -> None:
-    done: list[str] = []
-    until_interrupted(lambda: unbroken(lambda: inside(module, holding)(done)))
-    assert done == ["gave back"]
+class Call:
+    """Something to be let go of, which says in which thread that was."""
+
+    def __init__(self, said: list[str]) -> None:
+        self.said = said
+
+    def __del__(self) -> None:
+        self.said.append(threading.current_thread().name)
 
 
-def test_outside_of_grpc_an_interrupt_is_told_of_at_once() -> None:
-    done: list[str] = []
-    until_interrupted(lambda: unbroken(lambda: holding(done)))
-    assert done == []
+def press() -> None:
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-def test_where_grpc_waits_an_interrupt_is_told_of_at_once() -> None:
-    done: list[str] = []
-    began = time.monotonic()
-    until_interrupted(lambda: unbroken(lambda: inside("grpc._common", waiting)(done)))
-    assert done == []
-    assert time.monotonic() - began < 5
+def test_an_interrupt_is_told_of_at_once_and_the_call_goes_on_to_its_end() -> None:
+    go, done = threading.Event(), threading.Event()
+
+    def act() -> None:
+        press()
+        go.wait(30)
+        done.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        aside(act)
+    assert not done.is_set()
+    go.set()
+    assert done.wait(10)
 
 
-def test_a_handler_that_raises_nothing_is_called_once_and_the_call_goes_on(handler: Any) -> None:
-    came: list[int] = []
+def test_what_nobody_waits_for_is_let_go_of_where_it_was_made() -> None:
+    go = threading.Event()
+    said: list[str] = []
 
-    def note(number: int, _: FrameType | None) -> None:
-        came.append(number)
+    def act() -> Call:
+        press()
+        go.wait(30)
+        return Call(said)
 
-    signal.signal(signal.SIGINT, note)
-    done: list[str] = []
-    unbroken(lambda: inside("grpc", holding)(done))
-    assert signal.getsignal(signal.SIGINT) is note
-    time.sleep(0.2)
-    signal.signal(signal.SIGINT, handler)
-    assert (came, done) == ([signal.SIGINT], ["gave back"])
-
-
-def test_in_another_thread_no_handler_is_changed(handler: Any) -> None:
-    seen: list[Any] = []
-    asked = threading.Thread(
-        target=lambda: unbroken(lambda: seen.append(signal.getsignal(signal.SIGINT)))
-    )
-    asked.start()
-    asked.join()
-    assert seen == [handler]
+    with pytest.raises(KeyboardInterrupt):
+        aside(act)
+    go.set()
+    assert until(lambda: bool(said))
+    assert said == ["plait-calls"]
 
 
-def test_the_end_of_an_iterator_and_an_error_pass_through() -> None:
+def test_a_thread_whose_call_was_interrupted_ends() -> None:
+    threads: list[weakref.ref[threading.Thread]] = []
+
+    def act() -> None:
+        threads.append(weakref.ref(threading.current_thread()))
+        press()
+        time.sleep(0.1)
+
+    with pytest.raises(KeyboardInterrupt):
+        aside(act)
+    ended = threads[0]()
+    assert ended is not None
+    ended.join(10)
+    assert not ended.is_alive()
+    assert aside(lambda: 1) == 1
+
+
+def test_calls_share_a_thread_and_hold_nothing_of_those_before() -> None:
+    names = {aside(lambda: threading.current_thread().ident) for _ in range(20)}
+    assert len(names) == 1
+    said: list[str] = []
+    held = aside(lambda: Call(said))
+    gc.disable()
+    try:
+        del held
+        assert said == ["MainThread"]
+    finally:
+        gc.enable()
+
+
+def test_in_another_thread_a_call_is_made_there() -> None:
+    seen: list[bool] = []
+
+    def ask() -> None:
+        here = threading.current_thread()
+        seen.append(aside(lambda: threading.current_thread() is here))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    asking.join()
+    assert seen == [True]
+
+
+def test_errors_and_the_end_of_an_iterator_pass_through() -> None:
     with pytest.raises(StopIteration):
-        unbroken(iter(()).__next__)
-    with pytest.raises(KeyError):
-        unbroken(lambda: {}["no"])
+        aside(iter(()).__next__)
+    with pytest.raises(KeyError, match="no"):
+        aside(lambda: {}["no"])
+
+
+def test_a_call_sees_the_context_variables_of_who_asks() -> None:
+    span = contextvars.ContextVar("span", default="none")
+    span.set("mine")
+    assert aside(span.get) == "mine"

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 SEEDS = range(cases(200, soak=5_000))
 PAIRS = 50
 EXISTENCE = "EXISTS OR"
+NOT_IN = "NOT IN OR"
 FULL = "FULL JOIN"
 TYPES = [
     "JOIN",
@@ -55,11 +56,14 @@ TYPES = [
     "LEFT SEMI JOIN",
     "LEFT ANTI JOIN",
     EXISTENCE,
+    NOT_IN,
 ]
 # The key of a row by its `k`, which is NULL, 0, 1 or 2; and more columns that are of it.
 KEYS = {
     "an integer": "{0}.k",
     "a text": "CAST({0}.k AS STRING)",
+    "a text in any case": "(IF({0}.id % 2 = 0, 'key ', 'KEY ') || {0}.k) COLLATE UTF8_LCASE",
+    "a text of a language": "(IF({0}.id % 2 = 0, 'clé ', 'Clé ') || {0}.k) COLLATE UNICODE_CI",
     "a struct": "IF({0}.k IS NULL, NULL, struct({0}.k AS a, NULLIF({0}.k, 1) AS b))",
     "a double": "CASE {0}.k WHEN 0 THEN IF({0}.id % 2 = 0, 0D, -0D) "
     "WHEN 1 THEN double('NaN') ELSE {0}.k + 0.5D END",
@@ -67,7 +71,9 @@ KEYS = {
 }
 ALONE_LEFT = ("LEFT JOIN", FULL, "LEFT ANTI JOIN")
 ALONE_RIGHT = ("RIGHT JOIN", FULL)
-OF_LEFT = ("LEFT SEMI JOIN", "LEFT ANTI JOIN", EXISTENCE)
+# Their rows are those of the left side that are TRUE, and every third.
+OF_ROWS = (EXISTENCE, NOT_IN)
+OF_LEFT = ("LEFT SEMI JOIN", "LEFT ANTI JOIN", *OF_ROWS)
 SIZES = [0, 1, 2, 4, 4, 8, 8, 16, 50]
 NOON = 1_711_886_400_000_000  # 2024-03-31 12:00 UTC
 ORIGINS = {"date": NOON // DAY, "timestamp": NOON, "ntz": NOON}
@@ -158,6 +164,9 @@ class RandomJoin:
         if self.type == EXISTENCE:
             exists = f"EXISTS (SELECT * FROM {right} r WHERE {condition})"
             return f"SELECT l.id, l.payload FROM {left} l WHERE {exists} OR l.id % 3 = 0"
+        if self.type == NOT_IN:
+            absent = f"l.i NOT IN (SELECT r.i FROM {right} r WHERE {condition})"
+            return f"SELECT l.id, l.payload FROM {left} l WHERE {absent} OR l.id % 3 = 0"
         columns = "l.id, l.payload"
         if self.type not in OF_LEFT:
             columns = "l.id, r.id, l.payload, r.payload"
@@ -192,13 +201,17 @@ class RandomJoin:
             if left["k"] is not None or self.null_safe
             for j in partners.get((left["pair"], left["k"]), [])
             if self.is_plain or self.condition.holds(left, self.right[j]) is True
+            if self.type != NOT_IN or may_be_equal(left["i"], self.right[j]["i"])
         ]
         matched = ({i for i, _ in pairs}, {j for _, j in pairs})
         alone = [row for i, row in enumerate(self.left) if i not in matched[0]]
         if self.type in OF_LEFT:
-            left_rows = alone if self.type in ALONE_LEFT else [self.left[i] for i in matched[0]]
-            if self.type == EXISTENCE:
-                left_rows += [row for row in alone if (row["id"] or 0) % 3 == 0]
+            with_partner = [self.left[i] for i in matched[0]]
+            left_rows, others = alone, with_partner
+            if self.type not in (*ALONE_LEFT, NOT_IN):
+                left_rows, others = others, left_rows
+            if self.type in OF_ROWS:
+                left_rows = left_rows + [row for row in others if (row["id"] or 0) % 3 == 0]
             return Counter((row["id"], self.payload(row)) for row in left_rows)
         rows: list[tuple[Row | None, Row | None]] = [
             (self.left[i], self.right[j]) for i, j in pairs
@@ -223,7 +236,7 @@ class RandomJoin:
         whys = {side.why_not for side in of_spark}
         WHY.update(map(str, whys))
         # Of an EXISTS that computes with both sides, Spark makes a join by a table of values.
-        is_existence = self.type == EXISTENCE
+        is_existence = self.type in OF_ROWS
         is_auto = self.strategy == "auto"
         # The pairs and keys of a join without an equality lie between two ends each.
         shapes = {BAND} if self.is_keyless else set(self.condition.shapes)
@@ -253,7 +266,7 @@ class RandomJoin:
             (row["pair"], row["k"]) for row in (self.left if side == "left" else self.right)
         )
         # Of an EXISTS the parts are other conditions. To solve a reach takes as long as many rows.
-        is_formula = set(self.condition.shapes) == {BAND} and self.type != EXISTENCE
+        is_formula = set(self.condition.shapes) == {BAND} and self.type not in OF_ROWS
         return 0 < told <= max(rows.values()) and told < (16 if is_formula else 2000)
 
     def register(self, spark: SparkSession) -> None:
@@ -278,6 +291,8 @@ class RandomJoin:
             if kind == "decimal":
                 numbers = pa.array([row[name] for row in table], pa.float64())
                 return numbers.cast(pa.decimal128(9, 2) if name == "m" else pa.decimal128(12, 1))
+            if kind == "text":
+                return pa.array([text_of(row[name]) for row in table], pa.string())
             integers = pa.array([row[name] for row in table], pa.int64())
             of_type = ARROW_TYPES.get(name, ARROW_TYPES.get(kind, pa.int64()))
             return (
@@ -290,6 +305,16 @@ class RandomJoin:
         columns |= {name: values(name, kind) for kind, names in COLUMNS.items() for name in names}
         columns["payload"] = pa.array([self.payload(row) for row in table], pa.string())
         return pa.table(columns)
+
+
+def may_be_equal(x: float | None, y: float | None) -> bool:
+    """Say whether `x = y` is TRUE or NULL."""
+    return x is None or y is None or x == y
+
+
+def text_of(number: float | None) -> str | None:
+    """Return a text that stands where the number does among such; ten have the same 8 letters."""
+    return None if number is None else f"{(5000 + number) // 10:03.0f}, from {5000 + number:.0f}"
 
 
 def by_key(row: Row) -> tuple[float, bool, float]:

@@ -12,6 +12,7 @@ import grpc
 
 from plait._proto import plait_pb2, plait_pb2_grpc
 from plait.client import asked
+from plait.client.aside import aside
 from plait.client.call import GOODBYE, Parameters, of_words, options, request
 from plait.client.closing import Closing
 from plait.client.connection import Connection
@@ -114,13 +115,19 @@ class Client(Connection, Questions, Closing):
 
     def _ask(self, question: Question[T]) -> T:
         self._calls()
-        call = getattr(self._stub, question.method).with_call
+        method = getattr(self._stub, question.method)
         metadata = (*self._metadata, *self._met.metadata)
+        call = aside(
+            lambda: method.future(question.request, metadata=metadata, timeout=self._patience)
+        )
         try:
-            answer, told = call(question.request, metadata=metadata, timeout=self._patience)
+            answer, told = aside(lambda: (call.result(), call.initial_metadata()))
         except grpc.RpcError as error:
             raise self._failed(error) from None
-        self._met.hear(told.initial_metadata())
+        except BaseException:
+            aside(call.cancel)
+            raise
+        self._met.hear(told)
         return question.read(answer)
 
     def close(self) -> None:
@@ -139,8 +146,12 @@ class Client(Connection, Questions, Closing):
         if self._owes_farewell:
             goodbye = asked.close_session(self.session).request
             with suppress(grpc.RpcError):  # the server finds out by itself
-                self._stub.CloseSession(goodbye, metadata=self._metadata, timeout=GOODBYE)
-        self._channel.close()
+                aside(
+                    lambda: self._stub.CloseSession(
+                        goodbye, metadata=self._metadata, timeout=GOODBYE
+                    )
+                )
+        aside(self._channel.close)
 
 
 def _channel(address: str, tls: Tls | None, message_bytes: int) -> grpc.Channel:

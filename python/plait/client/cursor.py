@@ -8,14 +8,15 @@ it can be attached to again.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 import pyarrow as pa
 
+from plait.client.aside import aside
 from plait.client.closing import Closing
 from plait.client.dialogue import (
     broken_off,
@@ -25,7 +26,6 @@ from plait.client.dialogue import (
 )
 from plait.client.farewell import CLOSER
 from plait.client.reading import FAREWELL, Reading
-from plait.client.unbroken import unbroken
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from plait._proto import plait_pb2_grpc
     from plait.client.row import Row
+
+T = TypeVar("T")
 
 # Calls on their way to the server, and the stubs that sent them.
 _farewells: dict[Any, plait_pb2_grpc.PlaitServiceStub] = {}
@@ -90,25 +92,38 @@ class Cursor(Reading, Closing):
                 self._release()
 
     def __del__(self) -> None:
-        """Have a cursor closed that was left before its end."""
-        if not getattr(self, "_closed", True):
+        """Have a cursor closed that was left before its end, and its call let go of."""
+        if hasattr(self, "_call"):
             CLOSER.drop(self)
+
+    def _calling(self, act: Callable[[], T]) -> T:
+        return aside(act)
+
+    def _next(self) -> tuple[Any, Any]:
+        """Give the next message; and what was told before the first, as long as it is not known."""
+        message = next(self._call)
+        return message, None if self._dialogue.is_known else self._call.initial_metadata()
 
     def _read(self) -> bool:
         """Take in the next message; False where none comes."""
         # Invariant: what has come has been given, each batch once.
         while not self._closed:
             try:
-                message = unbroken(partial(next, self._call))
-                if not self._dialogue.is_known:
-                    self._dialogue.hear(unbroken(self._call.initial_metadata))
-                self._take(message)
-                return True
+                message, told = self._calling(self._next)
             except StopIteration:
                 raise broken_off() from None
             except grpc.RpcError as error:
                 if not self._closed:
                     self._go_on(error)
+                continue
+            except BaseException:
+                # Somebody waits for the next message already: it cannot be asked for again.
+                self.close()
+                raise
+            if told is not None:
+                self._dialogue.hear(told)
+            self._take(message)
+            return True
         return False
 
     def _take(self, message: Any) -> None:
@@ -127,15 +142,17 @@ class Cursor(Reading, Closing):
     def _release(self) -> None:
         """Tell the server that nothing more is asked for; nobody waits for its answer."""
         request = self._dialogue.farewell
-        try:
-            call = unbroken(
-                lambda: self._stub.Cancel.future(request, metadata=self._metadata, timeout=FAREWELL)
-            )
-        except ValueError:
-            return  # the channel is closed: the server finds out by itself
-        # gRPC cancels a call that nobody refers to.
-        _farewells[call] = self._stub
-        call.add_done_callback(lambda done: _farewells.pop(done, None))
+
+        def send() -> None:
+            try:
+                call = self._stub.Cancel.future(request, metadata=self._metadata, timeout=FAREWELL)
+            except ValueError:
+                return  # the channel is closed: the server finds out by itself
+            # gRPC cancels a call that nobody refers to.
+            _farewells[call] = self._stub
+            call.add_done_callback(lambda done: _farewells.pop(done, None))
+
+        self._calling(send)
 
 
 def await_farewells(stub: plait_pb2_grpc.PlaitServiceStub) -> None:
@@ -143,4 +160,4 @@ def await_farewells(stub: plait_pb2_grpc.PlaitServiceStub) -> None:
     CLOSER.wait(FAREWELL)
     for call in [call for call, sender in _farewells.copy().items() if sender is stub]:
         with suppress(grpc.RpcError, grpc.FutureTimeoutError, grpc.FutureCancelledError):
-            call.result(FAREWELL)
+            aside(partial(call.result, FAREWELL))

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, TypedDict, Unpack
+from collections.abc import Callable
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from grpc import aio
 
@@ -12,8 +13,8 @@ from plait._proto import plait_pb2
 from plait.client.dialogue import Dialogue, Met, Request
 from plait.client.farewell import CLOSER
 from plait.client.progress import ProgressLine, Show
-from plait.client.unbroken import unbroken
 
+T = TypeVar("T")
 Metadata = tuple[tuple[str, str], ...]
 
 # Seconds that the call may take which tells the server that nothing more is asked for.
@@ -61,7 +62,11 @@ class Reading:
         call = self._stub.Execute if is_new else self._stub.Attach
         metadata = (*self._metadata, *self._dialogue.metadata)
         seconds = self._dialogue.seconds_left
-        return unbroken(lambda: call(request, metadata=metadata, timeout=seconds))
+        return self._calling(lambda: call(request, metadata=metadata, timeout=seconds))
+
+    def _calling(self, act: Callable[[], T]) -> T:
+        """Call gRPC, where that may be done."""
+        return act()
 
     def _send_again(self, request: Request) -> None:
         """Send what comes next, unless the cursor or its client was closed since the last call."""
@@ -73,7 +78,7 @@ class Reading:
             except (ValueError, aio.UsageError):  # the channel is closed
                 self._leave()
             if self._closed:  # by a signal, while it was sent
-                unbroken(self._call.cancel)
+                self._calling(self._call.cancel)
 
     def _show(self, message: Any) -> bool:
         """Take a message in; whether it was the last."""
@@ -91,4 +96,4 @@ class Reading:
             call = self._call
         self._line.clear()
         if call is not None:
-            unbroken(call.cancel)
+            self._calling(call.cancel)

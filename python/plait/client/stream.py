@@ -18,12 +18,12 @@ import grpc
 
 from plait._proto import plait_pb2
 from plait.client import asked
+from plait.client.aside import aside
 from plait.client.closing import Closing
 from plait.client.dialogue import PAUSES
 from plait.client.failure import detail_of, from_rpc
 from plait.client.farewell import CLOSER
 from plait.client.streams import StreamRecord, StreamStatus, progress_request
-from plait.client.unbroken import unbroken
 from plait.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -107,13 +107,17 @@ class StreamProgress(Closing):
         # Invariant: the records up to the number in the request have been given.
         while not self._closed:
             try:
-                message = unbroken(partial(next, self._call))
+                message = aside(partial(next, self._call))
             except StopIteration:
                 break
             except grpc.RpcError as error:
                 if not self._closed:
                     self._go_on(error)
                 continue
+            except BaseException:
+                # Somebody waits for the next record already: it cannot be asked for again.
+                self.close()
+                raise
             self._pauses = iter(PAUSES)
             if message.WhichOneof("content") == "record":
                 self._request.after = message.record.number
@@ -128,17 +132,17 @@ class StreamProgress(Closing):
     def close(self) -> None:
         """Ask for no more; the stream goes on."""
         self._closed = True
-        unbroken(self._call.cancel)
+        aside(self._call.cancel)
 
     def __del__(self) -> None:
-        """Let the server know that nobody reads."""
-        if not getattr(self, "_closed", True):
+        """Let the server know that nobody reads, and have the call let go of."""
+        if hasattr(self, "_call"):
             CLOSER.drop(self)
 
     def _send(self) -> Any:
         stub: Any = self._client._stub
         metadata = self._client._metadata
-        return unbroken(lambda: stub.StreamProgress(self._request, metadata=metadata))
+        return aside(lambda: stub.StreamProgress(self._request, metadata=metadata))
 
     def _go_on(self, error: grpc.RpcError) -> None:
         pause = next(self._pauses, None)
