@@ -10,6 +10,8 @@ import plait.join.Harness._
 import plait.{BySide, Cases, Side}
 
 class BucketJoinOracle extends FunSuite {
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
+
   private val joins = Cases.of(50000, soak = 5000000)
   private var clustered = 0L
 

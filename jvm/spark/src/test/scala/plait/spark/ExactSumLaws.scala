@@ -12,6 +12,8 @@ import plait.Cases
 import plait.spark.translate.ExactSum
 
 class ExactSumLaws extends munit.FunSuite {
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
+
   private val ansi = NumericEvalContext(EvalMode.ANSI)
 
   private def limits(dataType: DataType): Seq[Any] = dataType match {

@@ -13,6 +13,8 @@ import plait.Cases
 import plait.spark.translate.{EndsOfRanges, Places, RowsChangedException}
 
 class PlacesLaws extends munit.FunSuite {
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
+
   private type Row = (Long, Long)
 
   test("the example of the documentation") {

@@ -20,6 +20,8 @@ import plait.spark.translate.OrderValue
 import plait.{BySide, Cases, Side}
 
 class SidesByKeyLaws extends SparkSuite {
+  override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
+
   import SidesByKeyLaws._
 
   private def inTask[A: scala.reflect.ClassTag](body: => A): A =
@@ -138,7 +140,7 @@ private object SidesByKeyLaws {
   case object OneText extends Form("a text") {
     val keys: Seq[AttributeReference] = Seq(AttributeReference("k", StringType)())
     def values(key: Option[Long]): Seq[Any] =
-      Seq(key.fold[UTF8String](null)(k => UTF8String.fromString(f"${k + 50}%03d")))
+      Seq(key.fold[UTF8String](null)(k => UTF8String.fromString(f"${k + 50}%05d")))
   }
 
   /** How many rows were read of random tables and how many came out, how many right keys had many rows, and in which cases
@@ -229,7 +231,10 @@ private object SidesByKeyLaws {
   def join(
       joinType: JoinType,
       form: Form,
-      metrics: Map[String, SQLMetric]
+      metrics: Map[String, SQLMetric],
+      sequence: KeySequence = KeySequence.Known,
+      radix: RadixJoinChoice = RadixJoinChoice.Auto,
+      isSortedHere: Boolean = true
   ): SymmetricHashJoinTask = {
     // Both sides have a form's columns; other names would not be told apart by more.
     val right = form.output.map(_.newInstance())
@@ -247,7 +252,7 @@ private object SidesByKeyLaws {
         form.keys.map(at(side, _)),
         ranks(side),
         form.output.map(at(side, _)),
-        isSortedHere = true
+        isSortedHere
       )
     }
     val spec = JoinSpec(
@@ -255,8 +260,8 @@ private object SidesByKeyLaws {
       plans,
       BySide(Rankless.Dead, Rankless.Dead),
       Some(condition),
-      KeySequence.Known,
-      RadixJoinChoice.Auto,
+      sequence,
+      radix,
       metrics,
       None
     )

@@ -35,7 +35,11 @@ final class RunningStream(
   @volatile private var stopped = false
   @volatile private var ended = if (course.isLeft) started else 0L
 
-  def isActive: Boolean = course.exists(_.isActive)
+  /** Does it run, or does Spark hold its name? It forgets a query a moment after that is not active. */
+  def isActive: Boolean = course.exists(query => query.isActive || isKnown(query))
+
+  private def isKnown(query: StreamingQuery): Boolean =
+    Option(query.sparkSession.streams.get(query.id)).exists(_.runId == query.runId)
 
   /** Has everything been told? */
   def isOver: Boolean = !isActive && {

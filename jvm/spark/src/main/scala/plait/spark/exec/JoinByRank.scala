@@ -17,10 +17,14 @@ final private[exec] class JoinByRank(run: JoinRun) {
   private val target = new SpillTarget.LocalFolder(metrics(JoinMetrics.SpillSize))
   private lazy val stores =
     sides.map(s => new PagedRowStore(run.memory, s.output.size, target, reading = run.reading))
-  private lazy val readers = sides.map(s => SideReader.create(s.keys, s.ranks, s.output))
+  private lazy val readers = BySide.make { side =>
+    SideReader.create(keyForm(side), sides(side).ranks, sides(side).output)
+  }
+
+  private def keyForm(side: Side) = KeyForm.inMemory(sides(side).keys)
 
   def pairs(inputs: BySide[RowsByRank]): JoinedPairs = {
-    val keys = HashKeyTable.of(KeyForm.of(sides.left.keys), run.index)
+    val keys = HashKeyTable.of(keyForm(Side.Left), run.index)
     val buffers =
       BySide.make(side => new MemoryRowBuffer[UnsafeRow](side, keys, stores(side), run.index))
     val core =

@@ -2,7 +2,6 @@
 package plait.spark.side
 
 import org.apache.spark.sql.catalyst.expressions.{BaseOrdering, RowOrdering}
-import org.apache.spark.unsafe.types.UTF8String
 
 /** The sequence in which Spark sorts rows by a key: ascending, by the first column, then by the next.
   *
@@ -51,9 +50,6 @@ object KeyOrder {
 
   private object Text extends KeyOrder {
     override def tellsApart: Boolean = true
-    override def compare(key: RowKey, other: RowKey): Int = textOf(key).compareTo(textOf(other))
-
-    private def textOf(key: RowKey) =
-      UTF8String.fromAddress(key.textBase, key.textOffset, key.textBytes)
+    override def compare(key: RowKey, other: RowKey): Int = key.compareText(other)
   }
 }

@@ -40,6 +40,20 @@ abstract class RowKey {
       other.textOffset,
       textBytes.toLong
     )
+
+  /** By their bytes, as UTF8String has it, of which none is made: a key is compared for each row. */
+  final private[side] def compareText(other: RowKey): Int = {
+    val both = math.min(textBytes, other.textBytes)
+    val inWords = both & ~7
+    var at = 0
+    // Invariant: the bytes before `at` are the same.
+    while (at < inWords && word(at) == other.word(at)) at += 8
+    while (at < both && byte(at) == other.byte(at)) at += 1
+    if (at < both) byte(at) - other.byte(at) else textBytes - other.textBytes
+  }
+
+  private def word(at: Int): Long = Platform.getLong(textBase, textOffset + at)
+  private def byte(at: Int): Int = Platform.getByte(textBase, textOffset + at) & 0xff
 }
 
 /** A key that outlives the reading of the next row: what it is made of is copied. */
