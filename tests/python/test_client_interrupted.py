@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextvars
-import gc
 import signal
 import subprocess
 import sys
@@ -102,12 +101,8 @@ def test_calls_share_a_thread_and_hold_nothing_of_those_before() -> None:
     assert len(names) == 1
     said: list[str] = []
     held = aside(lambda: Call(said))
-    gc.disable()
-    try:
-        del held
-        assert said == ["MainThread"]
-    finally:
-        gc.enable()
+    del held
+    assert said == ["MainThread"]
 
 
 def test_in_another_thread_a_call_is_made_there() -> None:

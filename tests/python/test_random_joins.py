@@ -207,9 +207,8 @@ class RandomJoin:
         alone = [row for i, row in enumerate(self.left) if i not in matched[0]]
         if self.type in OF_LEFT:
             with_partner = [self.left[i] for i in matched[0]]
-            left_rows, others = alone, with_partner
-            if self.type not in (*ALONE_LEFT, NOT_IN):
-                left_rows, others = others, left_rows
+            is_of_alone = self.type in (*ALONE_LEFT, NOT_IN)
+            left_rows, others = (alone, with_partner) if is_of_alone else (with_partner, alone)
             if self.type in OF_ROWS:
                 left_rows = left_rows + [row for row in others if (row["id"] or 0) % 3 == 0]
             return Counter((row["id"], self.payload(row)) for row in left_rows)
@@ -404,9 +403,9 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
     with settings(spark, keys):
         df = spark.sql(join.spark_sql)
         # Spark's own sorts may get no page where memory is that little.
-        has_ours = all(side.node in NODES for side in plait.explain(df))
+        is_ours_alone = all(side.node in NODES for side in plait.explain(df))
         memory = little_memory(spark, is_keyless=join.is_keyless)
-        with memory if join.is_short_of_memory and has_ours else nullcontext():
+        with memory if join.is_short_of_memory and is_ours_alone else nullcontext():
             assert Counter(map(tuple, df.collect())) == expected, join.spark_sql
         # Spark may make two joins of an EXISTS.
         nodes = {side.node for side in plait.explain(df)}
@@ -424,7 +423,7 @@ def test_spark_with_plait_gives_the_rows_of_the_definition(spark: SparkSession, 
             if "pairsByProbingLeft" in found:
                 by_both = found["pairsByProbingLeft"] + found["pairsByProbingRight"]
                 assert by_both == found["numOutputRows"] == expected.total()
-    if join.is_short_of_memory and has_ours:
+    if join.is_short_of_memory and is_ours_alone:
         # A join with a collected side has no such metric.
         bytes_spilled = [each.metrics.get("spillSize") for each in plait.counters(df)]
         if any(spilled is not None for spilled in bytes_spilled):

@@ -3,7 +3,6 @@
 package plait.spark
 
 import java.io.File
-import java.lang.management.ManagementFactory
 
 import org.apache.spark.SparkConf
 import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
@@ -15,9 +14,6 @@ import plait.spark.side.{PagedRowStore, SpillFile, SpillTarget}
 import plait.{BySide, Side}
 
 class AllocationLaws extends munit.FunSuite {
-  private val threads =
-    ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
-  private def allocated: Long = threads.getThreadAllocatedBytes(Thread.currentThread.getId)
 
   /** Rows (s % 5, s) of s = 0, 1, 2, ...; one row object, as a reader of shuffled rows has it. */
   final private class Rising extends Iterator[InternalRow] {
@@ -62,9 +58,9 @@ class AllocationLaws extends munit.FunSuite {
       // The least of some stretches: on a busy machine the loop may not be compiled when the first one begins.
       val each = Iterator
         .fill(5) {
-          val before = allocated
+          val before = AllocatedBytes.now
           take(200000)
-          (allocated - before) / 200000.0
+          (AllocatedBytes.now - before) / 200000.0
         }
         .min
       // The smallest object has 16 bytes.

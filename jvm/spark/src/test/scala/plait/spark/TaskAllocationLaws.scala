@@ -2,8 +2,6 @@
 // Laws: what a task of a join allocates for a pair, whichever way it goes and whatever its keys are.
 package plait.spark
 
-import java.lang.management.ManagementFactory
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
@@ -56,10 +54,6 @@ private object TaskAllocationLaws {
     Way("by key", Known, Auto, isSortedHere = true, Some(JoinMetrics.RowsByKey))
   )
 
-  private val threads =
-    ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
-  private def allocated: Long = threads.getThreadAllocatedBytes(Thread.currentThread.getId)
-
   /** Which has 16 bytes. */
   private val LessThanAnObject = 0.5
 
@@ -107,9 +101,9 @@ private object TaskAllocationLaws {
     // What is sorted or dealt is so before the first pair.
     take(Rows / 3)
     val each = Seq.fill(5) {
-      val before = allocated
+      val before = AllocatedBytes.now
       take(Rows / 10)
-      (allocated - before) / (Rows / 10.0)
+      (AllocatedBytes.now - before) / (Rows / 10.0)
     }
     while (pairs.advance()) {}
     // The least: a buffer may grow in one of them.
