@@ -127,20 +127,22 @@ def test_a_result_that_was_read_to_its_end_can_be_asked_again_and_is_empty(
 def test_dropping_a_cursor_calls_nothing_where_it_is_collected(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed_in: list[str] = []
+    # By cursor: those of other tests may be collected here too.
+    closed_in: dict[int, str] = {}
     close = Cursor.close
 
     def watched(cursor: Cursor) -> None:
-        closed_in.append(threading.current_thread().name)
+        closed_in[id(cursor)] = threading.current_thread().name
         close(cursor)
 
     cursor = endpoint.client().sql("hang")
+    dropped = id(cursor)
     source = endpoint.source
     monkeypatch.setattr(Cursor, "close", watched)
     del cursor
     gc.collect()
     assert source.cancelled.wait(2.0)
-    assert closed_in == ["plait-farewells"]
+    assert closed_in[dropped] == "plait-farewells"
 
 
 def test_a_cursor_for_asyncio_that_another_thread_collects_is_closed_in_its_loop(
@@ -148,25 +150,26 @@ def test_a_cursor_for_asyncio_that_another_thread_collects_is_closed_in_its_loop
 ) -> None:
     from plait.client.async_cursor import AsyncCursor
 
-    closed_in: list[threading.Thread] = []
+    closed_in: dict[int, threading.Thread] = {}
     let_go = AsyncCursor._let_go
 
     def watched(cursor: AsyncCursor) -> object:
-        closed_in.append(threading.current_thread())
+        closed_in[id(cursor)] = threading.current_thread()
         return let_go(cursor)
 
     monkeypatch.setattr(AsyncCursor, "_let_go", watched)
 
-    async def program() -> None:
+    async def program() -> int:
         async with AsyncClient(f"localhost:{endpoint.port}") as client:
             held = [client.sql("hang")]
+            dropped = id(held[0])
             await held[0].schema
             await asyncio.to_thread(held.clear)
             await asyncio.to_thread(gc.collect)
             assert await asyncio.to_thread(endpoint.source.cancelled.wait, 2.0)
+        return dropped
 
-    asyncio.run(program())
-    assert closed_in == [threading.main_thread()]
+    assert closed_in[asyncio.run(program())] is threading.main_thread()
 
 
 def leave_in_the_pause(monkeypatch: pytest.MonkeyPatch, leave: Callable[[], None]) -> None:
