@@ -138,6 +138,7 @@ def _side(row: Mapping[str, Any]) -> ExplainedSide:
         row.get("code"),
         tuple(row.get("arguments", ())),
         row.get("sentence"),
+        row["text"],
     )
 
 

@@ -10,7 +10,7 @@ from typing import overload
 
 GRAPH = "```mermaid"
 NO_JOIN = "There is no join in it."
-COLUMNS = ("join", "side", "pruned by", "why not", "")
+COLUMNS = ("join", "side", "pruned by", "why not", "in words")
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ExplainedSide:
 
     A join that is left to Spark has the reason for that in both of its sides. ``why_not`` is a
     stable code such as ``ENDLESS_REACH``, ``arguments`` are what it is about, and ``sentence``
-    says it for people.
+    says it for people; ``text`` is all that is told of the side, its order and its reach too.
     """
 
     join: str
@@ -29,6 +29,7 @@ class ExplainedSide:
     why_not: str | None = None
     arguments: tuple[str, ...] = ()
     sentence: str | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,7 @@ class Explanation(Sequence[ExplainedSide]):
     def _repr_html_(self) -> str:
         if not self.text and not self.sides:
             return f"<p>{NO_JOIN}</p>"
-        rows = [
-            (row.join, row.side, row.pruned_by, row.why_not, row.sentence) for row in self.sides
-        ]
+        rows = [(row.join, row.side, row.pruned_by, row.why_not, row.text) for row in self.sides]
         head = _line("th", COLUMNS)
         table = f"<table>\n{head}\n" + "".join(f"{_line('td', row)}\n" for row in rows) + "</table>"
         return f"{table}\n<pre>{escape(self.text)}</pre>" if GRAPH in self.text else table

@@ -163,6 +163,12 @@ def _why_not_started(error: Exception) -> str | None:
     if (thrown := getattr(error, "java_exception", None)) is not None:
         told = str(thrown.toString()).splitlines()[0]
         return f"Spark did not start ({told}): see its settings, and what it has said above."
+    home = os.environ.get("SPARK_HOME")
+    if isinstance(error, FileNotFoundError) and home:
+        return (
+            f"SPARK_HOME is {home}, where no bin/spark-submit is: unset it to have the Spark that "
+            "pyspark brings, or set it to the home of one."
+        )
     if "JAVA_GATEWAY_EXITED" not in str(error):
         return None
     home = os.environ.get("JAVA_HOME")

@@ -56,7 +56,13 @@ FAILURE = {
     "position": {"line": 1, "column": 8, "start": 7, "stop": 7, "fragment": "x"},
 }
 SIDES = [
-    {"join": "Join on a < b", "node": "Join", "side": "left", "prunedBy": "(a < b)"},
+    {
+        "join": "Join on a < b",
+        "node": "Join",
+        "side": "left",
+        "prunedBy": "(a < b)",
+        "text": "ordered by a",
+    },
     {
         "join": "Join on a < b",
         "node": "Join",
@@ -64,6 +70,7 @@ SIDES = [
         "code": "ENDLESS_REACH",
         "arguments": ["right", "b"],
         "sentence": "no comparison ends its reach",
+        "text": "ordered by b",
     },
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException
-from pyspark.sql.functions import expr
+from pyspark.sql.functions import col, expr
 from tests.python.queries import answer, joins_planned, plan_of, rows_of_spark, settings
 
 import plait
@@ -147,6 +147,7 @@ def test_an_interval_is_the_slack_of_times_row_by_row(spark: SparkSession) -> No
     times = "SELECT k, timestamp_seconds(seq) AS ts, v FROM l"
     query = "SELECT /*+ ORDERED(t, ts, INTERVAL {} SECONDS) */ v FROM ({}) t"
     assert answer(spark.sql(query.format(5, times))).total() == 5
+    assert answer(spark.sql(query.format(5, times).replace("INTERVAL 5 SECONDS", "'5 seconds'")))
     late = error_of(spark.sql(query.format(4, times)))
     assert "1970-01-01 00:00:15 comes where the slack lets none come before" in late
 
@@ -161,6 +162,10 @@ def test_a_dataframe_is_hinted_with_or_without_a_name(spark: SparkSession) -> No
     names = spark.table("l").hint("ORDERED", "seq DESC", 100).where("v <> 'c'").select("v")
     assert answer(names) == Counter(["('a',)", "('b',)", "('d',)", "('e',)"])
     assert "15 comes after 20" in error_of(spark.table("l").hint("ORDERED", "l", "seq"))
+    column = col("seq")
+    assert answer(spark.table("l").hint("ORDERED", column.desc(), 100)).total() == 5
+    assert "20 comes after 10" in error_of(spark.table("l").hint("ORDERED", column.desc()))
+    assert "15 comes after 20" in error_of(spark.table("l").hint("ORDERED", column.asc()))
 
 
 def test_a_query_of_one_relation_needs_no_name(spark: SparkSession) -> None:
@@ -196,7 +201,9 @@ def test_a_table_declares_its_order_where_it_is_joined(spark: SparkSession, tabl
     ("name", "value", "sentence"),
     [
         ("plait.ordered-by", "nope", "must be an order of its columns k, seq"),
-        ("plait.ordered-by", "seq,", "must be an order, as 'seq DESC'"),
+        ("plait.ordered-by", "seq,", "must be one order, as 'seq DESC'"),
+        ("plait.ordered-by", "seq, id", "must be one order, as 'seq DESC'"),
+        ("plait.ordered-by", "2 DESC", "must be one order, as 'seq DESC'"),
         ("plait.ordered-slack", "x", "must be a number or an interval that is not negative"),
         ("plait.ordered-slack", "-1", "must be a number or an interval that is not negative"),
     ],
@@ -212,6 +219,21 @@ def test_a_wrong_property_is_an_error_that_names_it(
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("plait.ordered-by", "true", "The order true .* of .* names no column, so that rows"),
+        ("Plait.Ordered-By", "seq", "none of Plait's. Did you mean plait.ordered-by?"),
+    ],
+)
+def test_a_property_that_would_do_nothing_is_an_error(
+    spark: SparkSession, table: str, name: str, value: str, sentence: str
+) -> None:
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{value}')")
+    with pytest.raises(IllegalArgumentException, match=sentence):
+        spark.sql(f"SELECT l.seq FROM {table} l JOIN r ON {NEAR}")
+
+
+@pytest.mark.parametrize(
     ("hint", "sentence"),
     [
         ("ORDERED(x, seq)", "The hint ORDERED names x, but the relations of its query are l, r"),
@@ -221,6 +243,9 @@ def test_a_wrong_property_is_an_error_that_names_it(
             "not negative: .* It was ORDERED\\(l, seq, -5\\): a row cannot come late by -5",
         ),
         ("ORDERED(l, 'seq DESCC')", "'seq DESCC' is no order"),
+        ("ORDERED(l, '2 DESC')", "'2 DESC' is no order"),
+        ("ORDERED(l, (SELECT 1))", "of l names no column, so that rows come in it however"),
+        ("ORDERED(l, seq, '5 parsecs')", "'5 parsecs' is neither a number nor an interval"),
         ("ORDERED(l, 'seq, v')", "'seq, v' are several orders, and rows come in one"),
         ("ORDERED(l, rand())", "The order rand\\(\\) ASC NULLS FIRST .* of l has other values"),
         ("SYMMETRIC_HASH", "SYMMETRIC_HASH must name relations of its query"),

@@ -246,6 +246,17 @@ def test_pairs_go_to_the_generated_code_above_unless_that_is_switched_off(
         assert rows == sorted(map(tuple, spark.sql(JOIN).collect()))
 
 
+@pytest.mark.parametrize("key", ["join.log-probes", "join.whole-stage", "trace.buffered"])
+def test_a_setting_that_is_no_setting_is_an_error_though_the_join_is_sparks(
+    spark: SparkSession, key: str
+) -> None:
+    with (
+        settings(spark, {f"spark.plait.{key}": "perhaps", "spark.plait.join.strategy": "never"}),
+        pytest.raises(Exception, match=f"spark.plait.{key} is 'perhaps', but must be one of"),
+    ):
+        spark.sql(JOIN)
+
+
 @pytest.mark.parametrize("key", ["enabled", "trace.buffered", "join.strategy"])
 def test_a_setting_that_is_no_setting_is_an_error_that_names_the_choice(
     spark: SparkSession, key: str
@@ -270,9 +281,21 @@ def test_explain_shows_why_a_side_is_not_pruned(spark: SparkSession) -> None:
     query = "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k AND l.t < r.t"
     _, left, right = pruning(spark, query)
     assert left.startswith("left ordered by t ASC, reaches t in (t, +inf), not pruned: ")
-    assert "it is kept until the right side ends: one that bounds it at the other end too" in left
+    assert "it is kept until the right side ends: bounds at both ends would end it" in left
     assert left.endswith("[ENDLESS_REACH]")
     assert right == "right ordered by t ASC, reaches t in (-inf, t), pruned by (t < t)"
+
+
+def test_of_a_side_that_is_not_pruned_nothing_is_solved(spark: SparkSession) -> None:
+    rows = "VALUES (1, 5, 9), (1, 7, 2), (2, 5, 8), (2, 8, 8), (NULL, 5, 9), (2, NULL, 3)"
+    query = (
+        f"SELECT l.t, l.u, r.t FROM ({rows}) l(k, t, u) JOIN ({rows}) r(k, t, u) "
+        "ON l.k = r.k AND (r.t BETWEEN l.t AND l.t + 2 OR r.t = l.u)"
+    )
+    _, left, right = pruning(spark, query)
+    assert "reaches t in [t, t + 2] or [u, u], pruned by " in left
+    assert re.search(r"reaches . in .*\(-inf, \+inf\).*, not pruned: ", right)
+    assert answer(spark.sql(query)) == rows_of_spark(spark, query)
 
 
 def test_explain_shows_intervals_as_sql_writes_them(spark: SparkSession) -> None:

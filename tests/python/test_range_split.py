@@ -198,6 +198,23 @@ def test_few_pairs_are_not_worth_a_split_unless_a_hint_says_so(spark: SparkSessi
     assert "range#" in str(plait.explain(spark.sql(hinted)))
 
 
+@pytest.mark.parametrize("how", ["JOIN", "LEFT JOIN", "FULL JOIN"])
+def test_pairs_that_are_compared_sooner_than_solved_are_sparks(
+    spark: SparkSession, how: str
+) -> None:
+    query = "SELECT a.id, b.id FROM range({0}) a {1} range({0}) b ON {2}"
+    solved, computed = "pow(b.id - a.id, 2) <= 9", "abs(b.id - a.id) <= 3"
+
+    def told(rows: int, condition: str) -> str:
+        return str(plait.explain(spark.sql(query.format(rows, how, condition))))
+
+    assert told(20_000, solved).endswith("[FEW_PAIRS_TO_SOLVE]")
+    for rows, condition in ((80_000, solved), (20_000, computed)):
+        assert "SymmetricHashJoin" in told(rows, condition)
+    with settings(spark, ALWAYS):
+        assert "SymmetricHashJoin" in told(20_000, solved)
+
+
 def test_tables_of_many_rows_are_split_without_being_asked_for(spark: SparkSession) -> None:
     df = spark.sql(
         "SELECT count(*) FROM range(200000) a JOIN range(200000) b "

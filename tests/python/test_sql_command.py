@@ -417,17 +417,22 @@ def test_a_master_that_spark_does_not_know_is_told_before_spark_starts(
         )
 
 
-def test_where_there_is_no_java_a_sentence_says_so(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("home", "missing"), [("JAVA_HOME", "bin/java"), ("SPARK_HOME", "bin/spark-submit")]
+)
+def test_where_there_is_no_java_or_no_spark_a_sentence_says_so(
+    root: Path, tmp_path: Path, home: str, missing: str
+) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "plait", "sql", "SELECT 1"],
-        env=os.environ | {"PYTHONPATH": str(root / "python"), "JAVA_HOME": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": str(root / "python"), home: str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
     assert done.returncode == 1
-    assert f"JAVA_HOME is {tmp_path}, where no bin/java is" in done.stderr.splitlines()[-1]
+    assert f"{home} is {tmp_path}, where no {missing} is" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 

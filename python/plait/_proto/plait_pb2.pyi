@@ -389,18 +389,20 @@ class ExplainResponse(_message.Message):
     def __init__(self, plan: _Optional[str] = ..., report: _Optional[str] = ..., sides: _Optional[_Iterable[_Union[ExplainedSide, _Mapping]]] = ...) -> None: ...
 
 class ExplainedSide(_message.Message):
-    __slots__ = ("join", "node", "side", "pruned_by", "why_not")
+    __slots__ = ("join", "node", "side", "pruned_by", "why_not", "text")
     JOIN_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
     SIDE_FIELD_NUMBER: _ClassVar[int]
     PRUNED_BY_FIELD_NUMBER: _ClassVar[int]
     WHY_NOT_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
     join: str
     node: str
     side: str
     pruned_by: str
     why_not: WhyNot
-    def __init__(self, join: _Optional[str] = ..., node: _Optional[str] = ..., side: _Optional[str] = ..., pruned_by: _Optional[str] = ..., why_not: _Optional[_Union[WhyNot, _Mapping]] = ...) -> None: ...
+    text: str
+    def __init__(self, join: _Optional[str] = ..., node: _Optional[str] = ..., side: _Optional[str] = ..., pruned_by: _Optional[str] = ..., why_not: _Optional[_Union[WhyNot, _Mapping]] = ..., text: _Optional[str] = ...) -> None: ...
 
 class WhyNot(_message.Message):
     __slots__ = ("code", "arguments", "sentence")

@@ -58,4 +58,5 @@ def _side(told: plait_pb2.ExplainedSide) -> ExplainedSide:
         why.code or None,
         tuple(why.arguments),
         why.sentence or None,
+        told.text,
     )

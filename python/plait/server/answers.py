@@ -133,6 +133,7 @@ def _side(told: Mapping[str, Any]) -> plait_pb2.ExplainedSide:
         node=told["node"],
         side=told["side"],
         pruned_by=told.get("prunedBy", ""),
+        text=told["text"],
     )
     if "code" in told:
         side.why_not.code, side.why_not.sentence = told["code"], told["sentence"]

@@ -108,46 +108,59 @@ final class SolvedReach(
   def points(along: Order, direction: Direction): Int =
     if (!follows(direction)) 0
     else {
-      val moves = rowsAlong(along.term).map { case (at, reached) =>
-        at -> farEnd(reached, direction)
-      }
-      val signs = moves.zip(moves.drop(1)).map { case ((x, end), (y, next)) =>
-        Bound.at(y).compare(Bound.at(x)) * Bound.at(next).compare(Bound.at(end))
+      val signs = rowsAlong(along.term).flatMap { rows =>
+        val moves = rows.map { case (at, reached) => at -> farEnd(reached, direction) }
+        moves.zip(moves.drop(1)).map { case ((x, end), (y, next)) =>
+          Bound.at(y).compare(Bound.at(x)) * Bound.at(next).compare(Bound.at(end))
+        }
       }
       val turned = if (along.direction == direction) 1 else -1
       val seen = signs.map(_.sign * turned).filter(_ != 0).distinct
       if (seen == Seq(1)) 3 else if (seen == Seq(-1)) 1 else 2
     }
 
-  /** Rows of which one term differs: where it is, and what they reach. */
-  private def rowsAlong(term: Term): Seq[(Bound[Rational], Possible)] =
+  /** For each of the families rows of which one term differs: where it is, and what they reach. */
+  private def rowsAlong(term: Term): Seq[Seq[(Bound[Rational], Possible)]] =
     along.getOrElseUpdate(
       term,
-      SolvedReach.samples.map(rowOf(_, term.nodes)).flatMap { row =>
-        val at = row(term).values
-        possible(own.map(row))
-          .filter(reached => at.nonEmpty && reached.values.nonEmpty)
-          .map(at.lower -> _)
+      families.map { family =>
+        family.rows.map(rowOf(_, family.usual, term.nodes)).flatMap { row =>
+          val at = row(term).values
+          possible(own.map(row))
+            .filter(reached => at.nonEmpty && reached.values.nonEmpty)
+            .map(at.lower -> _)
+        }
       }
     )
-  private val along = mutable.HashMap.empty[Term, Seq[(Bound[Rational], Possible)]]
+  private val along = mutable.HashMap.empty[Term, Seq[Seq[(Bound[Rational], Possible)]]]
+
+  /** Where the condition asks something of the row alone, most rows that matter are those of which it is TRUE. */
+  private def families: Seq[SolvedReach.Family] =
+    if (own.exists(_.domain == Domain.Boolean)) SolvedReach.Families
+    else SolvedReach.Families.take(1)
 
   private def farEnd(reached: Possible, direction: Direction): Bound[Rational] =
     if (direction == Direction.Ascending) reached.values.upper else reached.values.lower
 
   /** Likely rows, and what they reach; a row that reaches nothing says nothing. */
   private lazy val likely: Seq[(Term => Possible, Possible)] =
-    SolvedReach.samples.flatMap { sample =>
-      val row = rowOf(sample, own.flatMap(_.nodes))
-      possible(own.map(row)).map(row -> _)
-    }
+    for {
+      family <- families
+      sample <- family.rows
+      row = rowOf(sample, family.usual, own.flatMap(_.nodes))
+      reached <- possible(own.map(row))
+    } yield row -> reached
 
   /** The row with these values in some columns and the usual ones in the others: what is computed from
     * them fits them.
     */
-  private def rowOf(sample: Term => Possible, in: Seq[Term]): Term => Possible = term => {
-    val chosen = if (term.nodes.exists(in.contains)) sample else SolvedReach.usual
-    def column(v: Variable) = (if (in.contains(v)) sample else SolvedReach.usual) (v)
+  private def rowOf(
+      sample: Term => Possible,
+      usual: Term => Possible,
+      in: Seq[Term]
+  ): Term => Possible = term => {
+    val chosen = if (term.nodes.exists(in.contains)) sample else usual
+    def column(v: Variable) = (if (in.contains(v)) sample else usual) (v)
     // Of columns with these values a comparison is FALSE as a rule, and of others it may be TRUE.
     val computed = SolvedReach.computed(
       term,
@@ -213,16 +226,23 @@ object SolvedReach {
     alone.forward(state)
   }
 
-  /** Rows as they may be: not 0, not at the limits, times of this century. */
-  private val samples: Seq[Term => Possible] = Seq(1, 5, 90).map(sample)
-  private val usual: Term => Possible = sample(5)
+  /** Rows as they may be: not 0, not at the limits, times of this century. The usual one is the second of them. */
+  final private case class Family(rows: Seq[Term => Possible]) {
+    def usual: Term => Possible = rows(1)
+  }
 
-  private def sample(k: Int)(term: Term): Possible = {
+  /** Rows of which what is asked of them alone is FALSE or TRUE by turns, and rows of which all of it is TRUE. */
+  private val Families: Seq[Family] = {
+    val numbers = Seq(1, 5, 90)
+    Seq(Family(numbers.map(k => sample(k, (k + 1) % 2))), Family(numbers.map(sample(_, 1))))
+  }
+
+  private def sample(k: Int, truth: Int)(term: Term): Possible = {
     val number = term.domain match {
       case Domain.Date => Rational(20000L + k)
       case Domain.Timestamp | Domain.TimestampNtz => Rational(1700000000000000L + k * 3600000000L)
       case Domain.DayTimeInterval => Rational(k * 60000000L)
-      case Domain.Boolean => Rational((k + 1) % 2L)
+      case Domain.Boolean => Rational(truth.toLong)
       case Domain.Text => Rational(BigInt(k), BigInt(200))
       case _ => Rational(k.toLong)
     }

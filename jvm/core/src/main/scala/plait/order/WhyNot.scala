@@ -69,8 +69,7 @@ object WhyNot {
       extends WhyNot(
         "ENDLESS_REACH",
         s"no comparison ends the reach of a ${side.name} row in $order, so it is kept until the " +
-          s"${side.other.name} side ends: one that bounds it at the other end too would end it, as in " +
-          "r.t BETWEEN l.t AND l.t + 5",
+          s"${side.other.name} side ends: bounds at both ends would end it, as in r.t BETWEEN l.t AND l.t + 5",
         side.name,
         order
       )
@@ -191,16 +190,26 @@ object WhyNot {
         why.code
       )
 
-  /** Of a join that is pruned there, for all that.
-    * @param why
-    *   if it might have been cut
-    */
-  final case class NotInRanges(joinType: String, why: Option[WhyNot])
+  /** Of a join that is pruned there, for all that. */
+  final case class NotInRanges(joinType: String, why: WhyNot)
       extends WhyNot(
         "NOT_IN_RANGES",
-        s"the condition of this $joinType join has no equality between the sides and was not cut into ranges" +
-          why.fold("")(w => s": ${w.sentence}"),
-        joinType +: why.map(_.code).toSeq: _*
+        s"the condition of this $joinType join has no equality between the sides and was not cut into ranges: $why",
+        joinType,
+        why.code
+      )
+
+  /** A row of one side may go to several ranges, and would be without a partner in some of them. */
+  final case class BothPreserved()
+      extends WhyNot(
+        "BOTH_PRESERVED",
+        "rows of both its sides come out without a partner, too, and those of one would go to several ranges"
+      )
+
+  final case class NoRanges()
+      extends WhyNot(
+        "NO_RANGES",
+        "it gives the rows of a side whose partners may be sought in several ranges no interval of their own"
       )
 
   /** How far the rows of each range reach is found in a first reading, and must be true of the second. */
@@ -223,6 +232,15 @@ object WhyNot {
       extends WhyNot(
         "FEW_PAIRS",
         s"the condition has no equality between the sides, and their some $pairs pairs are soon compared",
+        pairs.toString
+      )
+
+  /** No formula says what a row reaches. */
+  final case class FewPairsToSolve(pairs: Long)
+      extends WhyNot(
+        "FEW_PAIRS_TO_SOLVE",
+        s"the condition has no equality between the sides, and their some $pairs pairs are compared sooner than " +
+          "what each row reaches is solved",
         pairs.toString
       )
 

@@ -112,6 +112,29 @@ class SolvedChoiceSuite extends FunSuite {
     assert(!reach.follows(Direction.Ascending))
   }
 
+  test(
+    "a reach that a column chooses ends for the rows of each kind: what is asked of them may all be TRUE"
+  ) {
+    def column(name: String, side: Side) = Variable(name, side, Domain.Long)
+    val (kind, t, u) =
+      (column("l.kind", Side.Left), column("l.t", Side.Left), column("l.u", Side.Left))
+    val other = column("r.t", Side.Right)
+    def isKind(k: Int) = Call(Compared(Comparison.Equal), kind, Constant(k))
+    def within(end: Term, width: Int) = Call(
+      Logic.And,
+      Call(Compared(Comparison.AtLeast), other, end),
+      Call(Compared(Comparison.AtMost), Subtract(other, end), Constant(width))
+    )
+    val condition = Call(
+      Logic.Or,
+      Call(Logic.And, isKind(1), within(t, 10)),
+      Call(Logic.And, isKind(2), within(u, 60))
+    )
+    val reach = new SolvedReach(condition, Side.Left, other, IndexedSeq(isKind(1), isKind(2), t, u))
+    for (direction <- Direction.both) assert(reach.follows(direction), direction.toString)
+    assertEquals(reach.points(Order(t, Direction.Ascending), Direction.Descending), 1)
+  }
+
   test("l.x <> r.x, r.x in [1, 900]: the row of 1 alone moves an end, so none follows") {
     val (x, u) =
       (Variable("l.x", Side.Left, Domain.Long), Variable("r.x", Side.Right, Domain.Long))

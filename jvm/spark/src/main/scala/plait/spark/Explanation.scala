@@ -40,18 +40,24 @@ object Explanation {
     val not = row.whyNot.toSeq.flatMap { why =>
       Seq("code" -> why.code, "arguments" -> why.arguments.asJava, "sentence" -> why.sentence)
     }
-    val always = Seq("join" -> row.join, "node" -> row.node, "side" -> row.side.name)
+    val always =
+      Seq("join" -> row.join, "node" -> row.node, "side" -> row.side.name, "text" -> row.text)
     (always ++ pruned ++ not).toMap[String, Any].asJava
   }
 }
 
-/** One side of a join: of [[prunedBy]] and [[whyNot]] it has one. */
+/** One side of a join: of [[prunedBy]] and [[whyNot]] it has one.
+  *
+  * @param text
+  *   all that is told of it, its order and its reach too, in words
+  */
 final case class ExplainedSide(
     join: String,
     node: String,
     side: Side,
     prunedBy: Option[String],
-    whyNot: Option[WhyNot]
+    whyNot: Option[WhyNot],
+    text: String
 )
 
 /** A join of a query, with its two rows; printed, its lines. */
@@ -66,7 +72,7 @@ object ExplainedJoin {
       extends ExplainedJoin {
     override def sides: Seq[ExplainedSide] = Side.both.map { side =>
       val by = pruning(side).prunedBy
-      ExplainedSide(title, node, side, by.toOption, by.left.toOption)
+      ExplainedSide(title, node, side, by.toOption, by.left.toOption, pruning(side).text)
     }
     override def toString: String =
       (title +: Side.both.map(side => f"  ${side.name}%-5s ${pruning(side)}")).mkString("\n")
@@ -74,7 +80,8 @@ object ExplainedJoin {
 
   final class LeftToSpark(title: String, node: String, why: WhyNot) extends ExplainedJoin {
     override def sides: Seq[ExplainedSide] =
-      Side.both.map(ExplainedSide(title, node, _, None, Some(why)))
-    override def toString: String = s"$title\n  left to Spark: $why"
+      Side.both.map(ExplainedSide(title, node, _, None, Some(why), text))
+    override def toString: String = s"$title\n  $text"
+    private def text = s"left to Spark: $why"
   }
 }

@@ -77,6 +77,26 @@ final case class PlaitConf(conf: SQLConf) {
   def failsOnPlanningError: Boolean =
     oneOf(PlaitConf.PlanningOnError, "spark", Seq("spark", "fail")) == "fail"
 
+  /** Raises the error of a value that is none, though the query at hand may have no use for it. */
+  def check(): Unit = {
+    val _ = Seq[Any](
+      joinStrategy,
+      radixJoin,
+      index,
+      wholeStage,
+      logProbes,
+      mostFooters,
+      orderViolation,
+      eventTimeFrontier,
+      lateRows,
+      unboundedState,
+      keyLimit,
+      atStateTtl,
+      traceBuffered,
+      failsOnPlanningError
+    )
+  }
+
   private def flag(key: String, default: String): Boolean =
     oneOf(key, default, Seq("true", "false")) == "true"
 

@@ -14,7 +14,7 @@ import plait.spark.planner.{ConditionCases, JoinCondition}
 import plait.spark.translate.{CaseReachEnds, OrderedType}
 import plait.{BySide, Cases, Side}
 
-/** Conditions that are an OR of bands, of what holds of a side alone, and of NULLs. */
+/** Conditions that are an OR of bands, of what holds of a side alone, and of NULLs; or choose among such. */
 class CaseReachLaws extends munit.FunSuite {
   override val munitTimeout: scala.concurrent.duration.Duration = Cases.longest
 
@@ -69,8 +69,16 @@ class CaseReachLaws extends munit.FunSuite {
         .getOrElse(conjunct)
     }
 
+    private def chosen: Expression = random.nextInt(3) match {
+      case 0 => If(conjunct, oneCase, oneCase)
+      case 1 => CaseWhen(Seq(conjunct -> oneCase, conjunct -> oneCase), Some(oneCase))
+      case _ => CaseWhen(Seq(conjunct -> oneCase), None)
+    }
+
     def condition: Expression = {
-      val cases = Seq.fill(1 + random.nextInt(4))(oneCase).reduce(Or(_, _))
+      val cases = Seq
+        .fill(1 + random.nextInt(3))(if (random.nextInt(4) > 0) oneCase else chosen)
+        .reduce(Or(_, _))
       if (random.nextInt(4) == 0) And(conjunct, cases) else cases
     }
   }
@@ -130,6 +138,18 @@ class CaseReachLaws extends munit.FunSuite {
     assertEquals[Any, Any](ends(guarded, 100L, 2L), (150L, 170L))
     assertEquals[Any, Any](ends(guarded, 100L, 3L), (null, null))
     assertEquals[Any, Any](ends(guarded, 100L, null), (null, null))
+  }
+
+  test("a CASE is the branch that the row takes, and those that it may take by the other row") {
+    val (one, two) = (between(s, a, plus(a, 5)), between(s, plus(a, 50), plus(a, 70)))
+    val chosen =
+      CaseWhen(Seq(EqualTo(kind, Literal(1L)) -> one, EqualTo(kind, u) -> two), Some(one))
+    assertEquals[Any, Any](ends(chosen, 100L, 1L), (100L, 105L))
+    assertEquals[Any, Any](ends(chosen, 100L, 2L), (100L, 170L))
+    assertEquals[Any, Any](ends(chosen, 100L, null), (100L, 170L))
+    val noOther = If(EqualTo(kind, Literal(1L)), Literal(null, BooleanType), two)
+    assertEquals[Any, Any](ends(noOther, 100L, 1L), (null, null))
+    assertEquals[Any, Any](ends(noOther, 100L, null), (150L, 170L))
   }
 
   test("s in [a, a + 5] or s IS NULL: a row without a reaches what has no s, and nothing else") {

@@ -3,6 +3,7 @@ package plait.spark.planner
 
 import scala.util.Try
 
+import org.apache.spark.sql.catalyst.analysis.UnresolvedOrdinal
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sort}
@@ -15,7 +16,7 @@ import plait.spark.plan.OrderedBy
   * may come behind the greatest before it.
   *
   * {{{
-  * 'seq DESC', 100             'ts', 'INTERVAL 5 SECONDS'             '(a + b)'
+  * 'seq DESC', 100             'ts', 'INTERVAL 5 SECONDS'             '(a + b)', '5 seconds'
   * }}}
   */
 final case class DeclaredOrder(order: SortOrder, slack: Option[Expression]) {
@@ -28,20 +29,31 @@ object DeclaredOrder {
   /** The order that a text says, if it says one. */
   def order(text: String): Option[SortOrder] = orders(text).collect { case Seq(order) => order }
 
-  /** The orders that a text lists: a comma may also stand in a name, a text or a call. */
+  /** The orders that a text lists: a comma may also stand in a name, a text or a call. The number of a column is the
+    * place in a SELECT, which is not there.
+    */
   def orders(text: String): Option[Seq[SortOrder]] =
     Try(CatalystSqlParser.parsePlan(s"SELECT 1 ORDER BY $text")).toOption.collect {
-      case Sort(orders, true, _: Project, _) => orders
+      case Sort(orders, true, _: Project, _) if !orders.exists(isPlace) => orders
     }
+
+  private def isPlace(order: SortOrder): Boolean = order.child.isInstanceOf[UnresolvedOrdinal]
 
   /** A number or an interval, written as one or in a text, that is not negative. */
   def slack(value: Any): Option[Literal] = value match {
     case Literal(text, _: StringType) if text != null => slack(text.toString)
-    case text: String => Try(CatalystSqlParser.parseExpression(text)).toOption.flatMap(slack)
+    case text: String => parsed(text).orElse(parsed(s"INTERVAL $text"))
     case literal: Literal if isAmount(literal) => Some(literal)
     case number: java.lang.Number => slack(Literal(number))
     case _ => None
   }
+
+  private def parsed(text: String): Option[Literal] =
+    Try(CatalystSqlParser.parseExpression(text)).toOption
+      .collect { case literal: Literal =>
+        literal
+      }
+      .flatMap(slack)
 
   private def isAmount(literal: Literal): Boolean = literal.value match {
     case null => false

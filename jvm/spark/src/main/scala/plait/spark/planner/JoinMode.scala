@@ -96,7 +96,7 @@ object JoinMode extends JoinSelectionHelper {
       Left(WhyNot.HintedOtherwise(BROADCAST.displayName))
     else if (!join.hasKeys)
       small.map(side => Right(whole(join, side))).getOrElse {
-        RangeSplit.fewPairs(join, choice).toLeft(Gathered)
+        RangeSplit.whyAllPairs(join, choice).toLeft(Gathered)
       }
     else if (choice == JoinStrategyChoice.Always && hinted.isEmpty) Right(Partitioned)
     else

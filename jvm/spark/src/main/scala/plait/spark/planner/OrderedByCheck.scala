@@ -54,6 +54,10 @@ object OrderedByCheck extends (LogicalPlan => Unit) {
     val dataType = ordered.order.child.dataType
     if (asWritten(ordered).exists(_.isInstanceOf[ExpressionWithRandomSeed]))
       Some("has other values each time it is computed: declare an order by columns")
+    else if (ordered.order.child.references.isEmpty)
+      Some(
+        "names no column, so that rows come in it however they come: declare an order by columns"
+      )
     else
       Option.when(ordered.frontier.isDefined && !hasDifference(dataType)) {
         s"has a slack, but values of the type ${dataType.sql} have no difference: declare it without one"

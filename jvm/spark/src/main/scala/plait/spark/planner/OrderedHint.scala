@@ -41,6 +41,7 @@ object OrderedHint {
     case Literal(text, _: StringType) if text != null => DeclaredOrder.order(text.toString)
     case text: String => DeclaredOrder.order(text)
     case _: Literal => None
+    case order: SortOrder => Some(order)
     case expression: Expression => Some(SortOrder(expression, Ascending))
     case _ => None
   }
@@ -90,6 +91,8 @@ object OrderedHint {
     if (parameters.isEmpty) Some(", without an order")
     else if (last.exists(isNoSlack))
       Some(s": a row cannot come late by ${HintedRelations.shown(last.get)}")
+    else if (parameters.size == 3 && last.flatMap(DeclaredOrder.slack).isEmpty)
+      Some(s": ${HintedRelations.shown(last.get)} is neither a number nor an interval")
     else
       texts
         .collectFirst {

@@ -84,7 +84,7 @@ object OrderedTables extends Rule[LogicalPlan] {
   ): LogicalPlan = property(OrderedBy).fold(relation) { text =>
     val order = DeclaredOrder
       .order(text)
-      .getOrElse(throw TableProperties.wrong(table, OrderedBy, text, "an order, as 'seq DESC'"))
+      .getOrElse(throw TableProperties.wrong(table, OrderedBy, text, "one order, as 'seq DESC'"))
     order.references.collect { case column: UnresolvedAttribute => column }.foreach { column =>
       if (relation.resolve(column.nameParts, conf.resolver).isEmpty)
         throw TableProperties.wrong(
@@ -99,7 +99,12 @@ object OrderedTables extends Rule[LogicalPlan] {
         .slack(text)
         .getOrElse(
           throw TableProperties
-            .wrong(table, Slack, text, "a number or an interval that is not negative")
+            .wrong(
+              table,
+              Slack,
+              text,
+              "a number or an interval that is not negative, as '100' or 'INTERVAL 5 SECONDS'"
+            )
         )
     }
     DeclaredOrder(order, slack).on(relation, table).copy(declared = DeclaredBy.Table)

@@ -199,7 +199,9 @@ object PartitionedPlan {
         val text = BySide.make { side =>
           byCases(side).fold(
             PruningText.solved(side, choice, written)(guess.whyNotPruned(side))
-          )(cases => PruningText.byCases(side, choice, written, cases.reach))
+          )(cases =>
+            PruningText.byCases(side, choice, written, cases.reach)(guess.whyNotPruned(side))
+          )
         }
         Pruning(
           served(found, condition),
@@ -209,7 +211,9 @@ object PartitionedPlan {
       }
   }
 
-  /** The reach of a side by the cases of the condition, if they prune it and it ends where that by solving does. */
+  /** The reach of a side by the cases of the condition, if they prune it and it ends where that by solving does; and
+    * if solving, which takes long, would hardly prune it either.
+    */
   private def casesOf(
       side: Side,
       condition: JoinCondition,
@@ -217,7 +221,7 @@ object PartitionedPlan {
       choice: SolvedChoice
   ): Option[CaseReachEnds] =
     Some(condition.byCases(choice.reaches(side), condition.below(side.other))).filter { cases =>
-      cases.follows(choice.orders(side.other).direction) &&
+      !guess.isPruned(side) || cases.follows(choice.orders(side.other).direction) &&
       cases.isAsGoodAs(guess.reaches(side).follows)
     }
 

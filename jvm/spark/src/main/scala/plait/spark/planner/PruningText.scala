@@ -55,7 +55,8 @@ object PruningText {
       choice: SolvedChoice,
       condition: String,
       reach: CaseReach
-  ): SidePruning = whole(side, choice, condition, s"in ${cases(reach)}", None)
+  )(whyNot: Option[WhyNot]): SidePruning =
+    whole(side, choice, condition, s"in ${cases(reach)}", whyNot)
 
   def cases(reach: CaseReach): String =
     reach.cases.map(of => interval(of.lower, of.upper)).distinct.mkString(" or ")

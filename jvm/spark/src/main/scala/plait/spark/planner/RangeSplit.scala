@@ -33,7 +33,7 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 import plait.order.WhyNot
 import plait.spark.plan.PlaitJoinHint
-import plait.spark.planner.JoinIntervals.{Computed, Mixed, Point, Stretch}
+import plait.spark.planner.JoinIntervals.{Computed, Mixed, Point, Solved, Stretch}
 import plait.spark.translate.{IntervalExpressions, PlaceExpression, RangeOf}
 import plait.spark.{JoinStrategyChoice, PlaitConf}
 import plait.{BySide, Side}
@@ -77,6 +77,9 @@ object RangeSplit extends Rule[LogicalPlan] {
   /** All pairs of so many are soon compared. */
   private val FewPairs = BigInt(10).pow(8)
 
+  /** So many pairs are compared while what one row reaches is solved, for each time that it is. */
+  private val WhileSolved = 30000
+
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val settings = PlaitConf(conf)
     if (!settings.enabled) plan
@@ -101,26 +104,51 @@ object RangeSplit extends Rule[LogicalPlan] {
     }
 
   /** Why a join without an equality is not worth anything but comparing all pairs. */
-  def fewPairs(join: JoinToPlan, choice: JoinStrategyChoice): Option[WhyNot] =
-    if (choice == JoinStrategyChoice.Always) None
-    else
-      for {
-        left <- join.rows(Side.Left)
-        right <- join.rows(Side.Right)
-        if left * right < FewPairs
-      } yield WhyNot.FewPairs((left * right).toLong)
-
-  /** Why a join that has a home side was not cut, for all that. */
-  def whyNot(join: JoinToPlan): Option[WhyNot] =
-    join.residual
-      .flatMap(condition => usable(join, new JoinCondition(condition, join.children)).headOption)
-      .flatMap { case (side, intervals) =>
-        whyNotShared.orElse(
-          Option
-            .when(isPreservedStretch(join, intervals))(asWritten(join.children(side)))
-            .flatMap(whyNotReadTwice(side, _))
-        )
+  def whyAllPairs(join: JoinToPlan, choice: JoinStrategyChoice): Option[WhyNot] =
+    fewPairs(join, choice).orElse {
+      fewPairsToSolve(join, choice).filter { _ =>
+        join.residual.map(new JoinCondition(_, join.children)).exists(isSolved(join, _))
       }
+    }
+
+  private def isSolved(join: JoinToPlan, condition: JoinCondition): Boolean = {
+    val found = choice(join, condition).map(_._2)
+    def ofBoth = Side.both.flatMap(JoinIntervals.of(condition, _).toOption)
+    found.fold(ofBoth)(Seq(_)).map(_.cost).distinct == Seq(Solved)
+  }
+
+  private def fewPairs(join: JoinToPlan, choice: JoinStrategyChoice): Option[WhyNot] =
+    pairs(join, choice).collect {
+      case (left, right) if left * right < FewPairs =>
+        WhyNot.FewPairs((left * right).toLong)
+    }
+
+  /** If the intervals are solved for each row. */
+  private def fewPairsToSolve(join: JoinToPlan, choice: JoinStrategyChoice): Option[WhyNot] =
+    pairs(join, choice).collect {
+      case (left, right) if left * right < (left + right) * WhileSolved =>
+        WhyNot.FewPairsToSolve((left * right).toLong)
+    }
+
+  /** The rows of both sides, if they are known and count. */
+  private def pairs(join: JoinToPlan, choice: JoinStrategyChoice): Option[(BigInt, BigInt)] =
+    if (choice == JoinStrategyChoice.Always) None
+    else for (left <- join.rows(Side.Left); right <- join.rows(Side.Right)) yield (left, right)
+
+  /** Why a join was not cut. */
+  def whyNot(join: JoinToPlan): WhyNot =
+    if (homes(join.joinType).isEmpty) WhyNot.BothPreserved()
+    else
+      join.residual
+        .flatMap(condition => usable(join, new JoinCondition(condition, join.children)).headOption)
+        .flatMap { case (side, intervals) =>
+          whyNotShared.orElse(
+            Option
+              .when(isPreservedStretch(join, intervals))(asWritten(join.children(side)))
+              .flatMap(whyNotReadTwice(side, _))
+          )
+        }
+        .getOrElse(WhyNot.NoRanges())
 
   /** Both sides must be cut in the same places, and two subqueries may sample other rows. */
   def whyNotShared: Option[WhyNot] =
@@ -182,9 +210,12 @@ object RangeSplit extends Rule[LogicalPlan] {
 
   /** The home side of a join that is worth a split. */
   private def home(join: JoinToPlan, settings: PlaitConf): Option[(Side, JoinIntervals)] =
-    join.residual.filter(_ => fewPairs(join, join.choice(settings)).isEmpty).flatMap { condition =>
-      choice(join, new JoinCondition(condition, join.children))
-    }
+    join.residual
+      .filter(_ => fewPairs(join, join.choice(settings)).isEmpty)
+      .flatMap(condition => choice(join, new JoinCondition(condition, join.children)))
+      .filter { case (_, intervals) =>
+        intervals.cost == Computed || fewPairsToSolve(join, join.choice(settings)).isEmpty
+      }
 
   /** One whose rows have one range each, if there is one: of two the one whose intervals are computed and not
     * solved, and else the one with more rows, as those of the other may go to several. What may have any

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import java.util.Locale
+
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
@@ -58,8 +60,11 @@ object TableProperties {
       s"The table property $property of $table is '$value', but must be $wanted."
     )
 
+  /** Spark keeps capitals. */
+  private def isOurs(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith("plait.")
+
   private def checked(table: String, properties: Iterable[String]): Unit =
-    properties.find(key => key.startsWith("plait.") && !Known.contains(key)).foreach { key =>
+    properties.find(key => isOurs(key) && !Known.contains(key)).foreach { key =>
       throw new IllegalArgumentException(
         s"The table $table has the property $key, which is none of Plait's.${Spelling.asked(key, Known)} They are " +
           s"${Known.mkString(", ")}."
