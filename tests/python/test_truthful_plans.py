@@ -123,6 +123,12 @@ def test_an_exchange_above_equal_joins_is_made_once(spark: SparkSession, node: s
         assert len(re.findall(rf"{node} \[", plan)) == 1, plan
         once = answer(spark.sql(count))
         assert answer(df) == once + once
+    with settings(spark, keys | {"spark.sql.adaptive.enabled": True}):
+        df = spark.sql(f"SELECT * FROM ({count}) UNION ALL SELECT * FROM ({count})")
+        assert answer(df) == once + once
+        plan = plan_of(df).split("== Initial Plan ==")[0]
+        assert plan.count("ReusedExchange") == 1, plan
+        assert len(re.findall(rf"{node} \[", plan)) == 1, plan
 
 
 @pytest.mark.parametrize("node", TWICE)

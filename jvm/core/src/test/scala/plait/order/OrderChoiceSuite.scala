@@ -142,6 +142,26 @@ class OrderChoiceSuite extends LawSuite {
     assert(Side.both.forall(choice.prunedBy(_).nonEmpty), choice.toString)
   }
 
+  test(
+    "of two orders the one is taken that prunes both sides, wherever it stands and whatever a side has already"
+  ) {
+    val oneSided = Compare(Comparison.AtLeast, s, a)
+    val band = Seq(
+      Compare(Comparison.AtLeast, t, b),
+      Compare(Comparison.AtMost, t, plus(b, 5))
+    )
+    val offered = BySide(Seq(Order(a, Ascending)), Seq(Order(s, Ascending)))
+    for (conjunction <- Seq(oneSided +: band, band :+ oneSided); at <- Seq(nothingOffered, offered))
+      assertEquals(
+        OrderChoice.best(conjunction, at).map(_.orders),
+        Right(BySide(Order(b, Ascending), Order(t, Ascending)))
+      )
+    assertEquals(
+      orders(oneSided, Compare(Comparison.NotEqual, t, b)),
+      Right(BySide(Order(a, Ascending), Order(s, Ascending)))
+    )
+  }
+
   test("an order that a side has already is taken on a draw") {
     val band = Seq(
       Compare(Comparison.AtLeast, Subtract(s, a), Constant(0)),

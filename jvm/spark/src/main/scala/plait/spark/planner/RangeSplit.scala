@@ -77,8 +77,10 @@ object RangeSplit extends Rule[LogicalPlan] {
   /** All pairs of so many are soon compared. */
   private val FewPairs = BigInt(10).pow(8)
 
-  /** So many pairs are compared while what one row reaches is solved, for each time that it is. */
-  private val WhileSolved = 30000
+  /** So many pairs are compared while what a row reaches is solved, as often as it is: measured with a power of a
+    * difference.
+    */
+  private val WhileSolved = 12000
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val settings = PlaitConf(conf)
