@@ -10,7 +10,7 @@ import scala.concurrent.duration.Duration
 import scala.util.Random
 
 import org.apache.spark.SparkConf
-import org.apache.spark.memory.{MemoryConsumer, TaskMemoryManager, UnifiedMemoryManager}
+import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager, UnifiedMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   AttributeSeq,
@@ -169,6 +169,40 @@ class RowsAndKeysLaws extends munit.FunSuite {
     store.clear()
     assertEquals(manager.pages, 0)
   }
+
+  for (offHeap <- Seq(false, true))
+    test(
+      s"where another has all memory and gives none back, rows go to the file page by page (off heap: $offHeap)"
+    ) {
+      val most = 1L << 20
+      val manager = memory(offHeap, most)
+      val mode = if (offHeap) MemoryMode.OFF_HEAP else MemoryMode.ON_HEAP
+      val another = new MemoryConsumer(manager, 0, mode) {
+        override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
+      }
+      val target = new Target
+      val store = new PagedRowStore(manager, 2, target)
+      val row = Rows.of(LongType, BinaryType)
+      def put(n: Int) = store.put(row(Seq(n.toLong, new Array[Byte](if (n == 7) 200000 else 999))))
+      val before = (0 until 20).map(put)
+      val taken = another.acquireMemory(most)
+      // That of the row given last, and the one that is being filled; of a long row it may be one of its own.
+      assert(store.getUsed <= 300000, s"${store.getUsed} bytes stay")
+      val during = (20 until 3000).map { n =>
+        val handle = put(n)
+        assertEquals(store.get(handle).getLong(0), n.toLong)
+        handle
+      }
+      assert(target.bytes > 2500000, s"${target.bytes} bytes spilled")
+      another.freeMemory(taken)
+      val after = (3000 until 3300).map(put)
+      assert(store.getUsed > 200000, s"${store.getUsed} bytes are counted again")
+      val all = before ++ during ++ after
+      assertEquals(all.map(store.get(_).getLong(0)), Seq.tabulate(3300)(_.toLong))
+      all.foreach(store.free)
+      store.clear()
+      assertEquals(manager.cleanUpAllAllocatedMemory(), 0L, "memory was left behind")
+    }
 
   test("a short row costs the reading of one chunk, also after a long row") {
     var turned = 0L

@@ -116,6 +116,27 @@ class SpillSuite extends LittleMemorySuite {
     )
     .replace("range(2500))", "range(2500))) WHERE n > 0)")
 
+  // Each group has a row or few, so that the aggregation above the join takes all memory that there is, and gives none
+  // back before it has found out that there is no more.
+  private def grouped(joinType: String): String = {
+    val right = if (joinType.endsWith("ANTI")) "l.id" else "r.id"
+    s"SELECT count(*), sum(n), sum(hash(a, b, p)) FROM (SELECT l.id AS a, $right AS b, l.payload AS p, count(*) AS n " +
+      s"FROM ${table("l")} $joinType JOIN ${table("r")} ON l.k = r.k AND r.t BETWEEN l.t - 200 AND l.t + 200 " +
+      s"GROUP BY l.id, $right, l.payload)"
+  }
+
+  for ((mode, settings) <- Seq("on heap" -> onHeap, "off heap" -> offHeap))
+    test(s"an aggregation above the join may take all memory ($mode)") {
+      val all = ofSparkAlone(Seq("LEFT", "RIGHT", "FULL", "LEFT ANTI").map(grouped))
+      inLittleMemory(settings: _*) { session =>
+        for ((sql, rows) <- all) {
+          val (found, spilled) = run(session, sql)
+          assertEquals(found, rows, sql)
+          assert(spilled.isDefined, sql)
+        }
+      }
+    }
+
   test("of sides that come by key neither do those of a key") {
     val all = ofSparkAlone(Seq("INNER", "FULL", "LEFT ANTI").map(byKey))
     inLittleMemory(onHeap: _*) { session =>

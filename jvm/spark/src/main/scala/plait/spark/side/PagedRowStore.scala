@@ -3,6 +3,7 @@ package plait.spark.side
 
 import java.util
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
@@ -34,6 +35,8 @@ import plait.join.SortableRowStore
   *      a page each.
   *   4. Under pressure pages go to a file, all but the one that is being filled and the one in which
   *      the row given last lies. Their rows are read from there; they do not come back into memory.
+  *   5. Where Spark has no page left, since an operator above has taken all there was and gives nothing back, the next
+  *      one is on the heap and uncounted. There are no more of these than may not go to the file.
   *
   * @param target
   *   where the file is made, and its bytes are counted
@@ -47,7 +50,8 @@ final class PagedRowStore(
     mostPages: Int = PageGrowth.MostPages,
     reading: ReadingThread = new ReadingThread
 ) extends MemoryConsumer(memory, PageGrowth.Smallest, memory.getTungstenMemoryMode)
-    with SortableRowStore[UnsafeRow] {
+    with SortableRowStore[UnsafeRow]
+    with Logging {
   private val pages = new util.ArrayList[MemoryBlock]
   private var live = new Array[Int](8)
   // The rows that were put into a page since it was empty.
@@ -64,6 +68,7 @@ final class PagedRowStore(
   private var sizes = new Array[Long](8)
   private var file: SpillFile = _
   private var current = -1
+  private var isWarned = false
   // The page of the row that was given last.
   private var pinned = -1
   private var position = 0L
@@ -211,13 +216,17 @@ final class PagedRowStore(
   }
 
   private def release(number: Int): Unit = {
-    freePage(pages.set(number, null))
+    val page = pages.set(number, null)
+    if (isCounted(page)) freePage(page)
     inMemory -= 1
   }
 
+  private def isCounted(page: MemoryBlock): Boolean =
+    page.pageNumber != MemoryBlock.NO_PAGE_NUMBER
+
   /** Gives all memory back; handles are invalid from here on. */
   def clear(): Unit = {
-    pages.forEach(page => if (page != null) freePage(page))
+    pages.forEach(page => if (page != null && isCounted(page)) freePage(page))
     pages.clear()
     inMemory = 0
     live = new Array[Int](8)
@@ -244,15 +253,26 @@ final class PagedRowStore(
   private def spillHere(size: Long): Long = {
     val before = getUsed
     while (!emptied.isEmpty && before - getUsed < size) giveBack(emptied.pop())
-    var number = pages.size - 1
-    // Invariant: pages above `number` are in the file, or have to stay in memory.
-    while (number >= 0 && before - getUsed < size) {
-      val stays = number == current || number == pinned || live(number) == 0
-      if (pages.get(number) != null && !stays) toFile(number)
-      number -= 1
-    }
+    toFile(isCounted, before - getUsed < size)
     before - getUsed
   }
+
+  /** Such pages as may go, the newest first, as long as more are wanted. */
+  private def toFile(which: MemoryBlock => Boolean, isMoreWanted: => Boolean): Unit = {
+    var number = pages.size - 1
+    var left = inMemory
+    // Invariant: pages above `number` are in the file, or have to stay in memory; of the others so many are in memory.
+    while (left > 0 && isMoreWanted) {
+      if (pages.get(number) != null) {
+        left -= 1
+        if (mayGo(number) && which(pages.get(number))) toFile(number)
+      }
+      number -= 1
+    }
+  }
+
+  private def mayGo(number: Int): Boolean =
+    number != current && number != pinned && live(number) > 0
 
   private def toFile(number: Int): Unit = {
     val page = pages.get(number)
@@ -276,12 +296,34 @@ final class PagedRowStore(
 
   /** Where there is no room for a large page there may be for a small one. */
   private def allocated(needed: Long): MemoryBlock = {
-    val wanted = PageGrowth.next(getUsed)
-    try allocatePage(math.max(wanted, needed))
-    catch {
-      case _: SparkOutOfMemoryError if wanted > PageGrowth.Smallest =>
-        allocatePage(math.max(PageGrowth.Smallest, needed))
-    }
+    val least = math.max(PageGrowth.Smallest, needed)
+    granted(math.max(PageGrowth.next(getUsed), needed))
+      .orElse(granted(least))
+      .getOrElse(uncounted(least))
+  }
+
+  /** Asks before it takes, as each error would log how all memory is used. */
+  private def granted(bytes: Long): Option[MemoryBlock] = {
+    val had = acquireMemory(bytes)
+    freeMemory(had)
+    if (had < bytes) None
+    else
+      try Some(allocatePage(bytes))
+      catch { case _: SparkOutOfMemoryError => None }
+  }
+
+  private def uncounted(bytes: Long): MemoryBlock = {
+    warn()
+    toFile(_ => true, isMoreWanted = true)
+    MemoryBlock.fromLongArray(new Array[Long](math.toIntExact((bytes + 7) / 8)))
+  }
+
+  private def warn(): Unit = if (!isWarned) {
+    isWarned = true
+    logWarning(
+      "Spark has no memory left for the rows that a join holds, as another operator of the task has taken it: they go " +
+        "to disk page by page. More partitions, or more memory a task, would spare that."
+    )
   }
 
   private def newPage(needed: Long): Int = {
