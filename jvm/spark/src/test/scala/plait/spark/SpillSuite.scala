@@ -137,6 +137,26 @@ class SpillSuite extends LittleMemorySuite {
       }
     }
 
+  // Many keys of three rows each, whose groups fill the memory, and behind them one of a thousand, which is stored.
+  private def groupedByKey(joinType: String): String = grouped(joinType)
+    .replace("IF(id % 13 = 0, NULL, id % 1000)", "IF(id < 9000, id DIV 3, 99999)")
+    .replace(
+      "(SELECT id, IF",
+      "(SELECT id, k, t, payload FROM (SELECT *, count(*) OVER (PARTITION BY k ORDER BY id) AS n FROM (SELECT id, IF"
+    )
+    .replace("range(10000))", "range(10000))) WHERE n > 0)")
+
+  test("an aggregation above a join of sides that come by key may take all memory, too") {
+    val all = ofSparkAlone(Seq("INNER", "LEFT", "FULL").map(groupedByKey))
+    for (radix <- Seq("auto", "always"))
+      inLittleMemory(onHeap :+ (PlaitConf.RadixJoin -> radix): _*) { session =>
+        for ((sql, rows) <- all) {
+          assertEquals(run(session, sql)._1, rows, sql)
+          assert(session.sql(sql).queryExecution.executedPlan.toString.contains("comes by key"))
+        }
+      }
+  }
+
   test("of sides that come by key neither do those of a key") {
     val all = ofSparkAlone(Seq("INNER", "FULL", "LEFT ANTI").map(byKey))
     inLittleMemory(onHeap: _*) { session =>

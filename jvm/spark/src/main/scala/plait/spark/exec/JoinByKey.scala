@@ -29,13 +29,16 @@ final private[exec] class JoinByKey(
   import run.spec
 
   private val none = KeyForm.of(Nil)
+  // What stands above may have taken all memory when a portion comes.
+  private val sorts = run.sorts.map(_.get)
+  Side.both.foreach(sorts(_).reserve())
   private val rows = BySide.make { side =>
     new RowsByKey(
       inputs(side),
       spec.keyReader(side),
       run.keyOrder,
       () => spec.rankReader(side, none),
-      run.sorts(side).get,
+      sorts(side),
       spec.roles(side).leaves,
       side.name
     )
@@ -66,6 +69,7 @@ final private[exec] class JoinByKey(
 
   private def end(): Unit = {
     merging.run()
+    Side.both.foreach(sorts(_).dispose())
     giveBack()
   }
 

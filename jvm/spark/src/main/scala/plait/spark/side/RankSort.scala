@@ -53,7 +53,7 @@ final class RankSort(
   // go on without, so it is told here, too.
   private var lost: Option[Throwable] = None
   context.addTaskCompletionListener[Unit] { _ =>
-    release()
+    dispose()
     if (mostUsed > 0) TaskMemory.notePeak(context, mostUsed)
   }
 
@@ -85,6 +85,15 @@ final class RankSort(
     isFilled = true
     letGo()
     runs = Some(byKey)
+  }
+
+  /** Has room for some rows from now on, up to [[dispose]], however little memory is left when they come. */
+  def reserve(): Unit = held.reserve()
+
+  /** No rows will come any more. */
+  def dispose(): Unit = {
+    release()
+    held.dispose()
   }
 
   /** The row that was read last comes next: of files there are not too many before, and of rows in memory. */

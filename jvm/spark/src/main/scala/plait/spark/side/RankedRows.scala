@@ -50,6 +50,27 @@ final private[spark] class RankedRows(
   private var onPressure: () => Long = () => 0L
   private var touched = 0L
   private var read = Array.empty[RankedStretch]
+  // Null if nothing was reserved.
+  private var sparePage: MemoryBlock = _
+  private var sparePairs: LongArray = _
+
+  /** Has room for some rows from now on, up to [[dispose]], that nobody else gets: they go to a file in small parts then,
+    * if an operator above has taken all other memory. Does nothing where there is no memory even now.
+    */
+  def reserve(): Unit = if (sparePage == null)
+    try {
+      sparePage = allocatePage(SmallestPage)
+      sparePairs = allocateArray(FirstPairs)
+    } catch { case _: SparkOutOfMemoryError => dispose() }
+
+  /** Gives back what was reserved, too. */
+  def dispose(): Unit = {
+    clear()
+    if (sparePage != null) freePage(sparePage)
+    if (sparePairs != null) freeArray(sparePairs)
+    sparePage = null
+    sparePairs = null
+  }
 
   def count: Int = rows
 
@@ -93,13 +114,7 @@ final private[spark] class RankedRows(
 
   private def turnPage(bytes: Long): Unit = {
     reading.begin()
-    val fresh =
-      try allocatePage(math.max(pageSize, bytes))
-      catch {
-        case _: SparkOutOfMemoryError if pageSize > SmallestPage =>
-          pageSize = SmallestPage
-          allocatePage(math.max(pageSize, bytes))
-      }
+    val fresh = spareFor(bytes).getOrElse(allocated(bytes))
     pages.add(fresh)
     page = fresh
     position = 0
@@ -107,16 +122,34 @@ final private[spark] class RankedRows(
     pageSize = math.min(pageSize * 4, memory.pageSizeBytes)
   }
 
+  /** Whoever asks for memory may find that all rows have gone to a file meanwhile: then what was reserved is free. */
+  private def allocated(bytes: Long): MemoryBlock =
+    try allocatePage(math.max(pageSize, bytes))
+    catch {
+      case error: SparkOutOfMemoryError =>
+        spareFor(bytes).getOrElse {
+          if (pageSize == SmallestPage) throw error
+          pageSize = SmallestPage
+          allocated(bytes)
+        }
+    }
+
+  private def spareFor(bytes: Long): Option[MemoryBlock] =
+    Option.when(sparePage != null && pages.isEmpty && bytes <= sparePage.size)(sparePage)
+
   private def widen(): Unit = {
     reading.begin()
     val wanted = if (pairs == null) FirstPairs else pairs.size * 2
     val wider =
-      try allocateArray(wanted)
-      catch {
-        // All rows have gone to a file meanwhile, and what comes next needs few.
-        case _: SparkOutOfMemoryError if rows == 0 && wanted > FirstPairs =>
-          allocateArray(FirstPairs)
-      }
+      if (pairs == null && sparePairs != null) sparePairs
+      else
+        try allocateArray(wanted)
+        catch {
+          // All rows have gone to a file meanwhile, and what comes next needs few.
+          case _: SparkOutOfMemoryError if rows == 0 && sparePairs != null => sparePairs
+          case _: SparkOutOfMemoryError if rows == 0 && wanted > FirstPairs =>
+            allocateArray(FirstPairs)
+        }
     if (pairs != null) {
       Platform.copyMemory(
         pairs.getBaseObject,
@@ -125,7 +158,7 @@ final private[spark] class RankedRows(
         wider.getBaseOffset,
         16L * rows
       )
-      freeArray(pairs)
+      free(pairs)
     }
     pairs = wider
   }
@@ -177,9 +210,11 @@ final private[spark] class RankedRows(
 
   /** Rows are named by their handles from here on, and by no numbers. */
   def forgetNumbers(): Unit = {
-    if (pairs != null) freeArray(pairs)
+    if (pairs != null) free(pairs)
     pairs = null
   }
+
+  private def free(pairs: LongArray): Unit = if (pairs ne sparePairs) freeArray(pairs)
 
   /** Fetches a row that is read soon. */
   def touch(handle: Long): Unit = touched += firstAndLast(handle)
@@ -206,7 +241,7 @@ final private[spark] class RankedRows(
   def clearFor(bytes: Long, longest: Long, kept: Option[UnsafeRow]): Long = {
     val before = getUsed
     val stay = new util.ArrayList(staying(bytes, longest, kept))
-    pages.forEach(page => if (!stay.contains(page)) freePage(page))
+    pages.forEach(page => if ((page ne sparePage) && !stay.contains(page)) freePage(page))
     forget()
     pages.addAll(stay)
     before - getUsed
@@ -214,7 +249,13 @@ final private[spark] class RankedRows(
 
   /** How many bytes [[clearFor]] would give back. */
   def freedFor(bytes: Long, longest: Long, kept: Option[UnsafeRow]): Long =
-    getUsed - staying(bytes, longest, kept).stream.mapToLong(_.size).sum
+    getUsed - reserved - staying(bytes, longest, kept).stream
+      .filter(_ ne sparePage)
+      .mapToLong(_.size)
+      .sum
+
+  private def reserved: Long =
+    if (sparePage == null) 0L else sparePage.size + sparePairs.size * 8
 
   private def staying(
       bytes: Long,
