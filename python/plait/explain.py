@@ -43,7 +43,7 @@ METRICS = {
     "rowsByKey": "rows of sides that come by key, joined key by key as they came",
     "sortTime": "milliseconds of all tasks in which the join sorted or dealt its inputs",
     "spillSize": "bytes that the join wrote to disk: inputs while sorting, and rows held",
-    "collectedRows": "rows of the collected side, which every executor holds",
+    "collectedRows": "rows of the collected side that an executor has indexed, 0 if none were",
     "probes": "rows of the other side that looked some of them up",
     "candidates": "rows that they looked at",
     "rowsPerKey": "rows of the collected side that share a key; with few of them there is no index",

@@ -19,7 +19,8 @@ class CollectedSideSuite extends SparkSuite {
     val ends = Seq("lo", "hi").map(AttributeReference(_, LongType)())
     val row = Rows.of(LongType, LongType)
     val rows = Array[InternalRow](row(Seq(1L, 9L)), row(Seq(6L, 7L)))
-    val side = new CollectedSide(new CollectedSideSuite.Counting(rows), KeyForm.of(Nil), ends, ends)
+    val side =
+      new CollectedSide(new CollectedSideSuite.Counting(rows), KeyForm.of(Nil), ends, ends, 0)
     val sent = spark.sparkContext.broadcast(side)
     val seen = spark.sparkContext
       .parallelize(1 to Tasks, Tasks)

@@ -5,16 +5,12 @@ import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeSeq,
-  BindReferences,
-  Expression
-}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, BindReferences, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeLike, ReusedExchangeExec}
 import org.apache.spark.sql.execution.joins.plait.{BroadcastRelation, ProbingHashJoin}
 import org.apache.spark.sql.execution.joins.{
@@ -25,7 +21,7 @@ import org.apache.spark.sql.execution.joins.{
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.spark.PlaitConf
-import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm, SidePruning}
+import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm, LateIntervalRelation, SidePruning}
 import plait.{BySide, Side}
 
 /** The join with one side *collected*: broadcast, and indexed once an executor by key and interval. The
@@ -39,7 +35,8 @@ import plait.{BySide, Side}
   *
   * The join around the index is Spark's own hash join: its types, its generated code. Where the small side was
   * broadcast by key and few of its rows are seen to share one, rows are looked up by key alone, as Spark does,
-  * and there is no index.
+  * and there is no index; where it is not known that enough rows stream through, they are until it has cost as much
+  * ([[plait.spark.side.LateIntervalRelation]]).
   *
   * What it does not promise: that the collected side fits in memory, which is for the planner to see
   * to, as with every broadcast.
@@ -53,6 +50,8 @@ import plait.{BySide, Side}
   *   two longs (see [[plait.spark.translate.IntervalExpressions]])
   * @param indexFrom
   *   the index pays if a row shares its key with so many rows, on average; 0 where that need not be counted
+  * @param indexAfter
+  *   it is made once an executor has gone through so many rows by key, for each collected one; 0 where it is made at once
   */
 final class CollectedJoinExec(
     keysOfLeft: Seq[Expression],
@@ -63,6 +62,7 @@ final class CollectedJoinExec(
     intervalOfLeft: Seq[Expression],
     intervalOfRight: Seq[Expression],
     indexFrom: Long,
+    indexAfter: Long,
     leftChild: SparkPlan,
     rightChild: SparkPlan,
     override val pruning: BySide[SidePruning]
@@ -85,6 +85,7 @@ final class CollectedJoinExec(
     intervalOfLeft,
     intervalOfRight,
     indexFrom,
+    indexAfter,
     leftChild,
     rightChild
   )
@@ -102,7 +103,10 @@ final class CollectedJoinExec(
   override def leftKeys: Seq[Expression] = keysOfLeft
   override def rightKeys: Seq[Expression] = keysOfRight
 
-  private def keys(side: Side) = KeyForm.of(if (side eq Side.Left) leftKeys else rightKeys)
+  private def keys(side: Side) = {
+    val own = if (side eq Side.Left) leftKeys else rightKeys
+    if (indexAfter == 0) KeyForm.of(own) else KeyForm.broadcast(own)
+  }
   private def interval(side: Side) = if (side eq Side.Left) intervalOfLeft else intervalOfRight
 
   /** What a streamed row looks up: its interval, then its key; or its key. */
@@ -135,14 +139,8 @@ final class CollectedJoinExec(
     BroadcastRelation.rowsPerKey(source.value, rowsBroadcast, indexFrom.toDouble)
   }
 
-  private def rowsBroadcast: Option[BigInt] = buildPlan
-    .collectFirst { case exchange: BroadcastExchangeLike => exchange }
-    .orElse(buildPlan.collectFirst { case ReusedExchangeExec(_, exchange: BroadcastExchangeLike) =>
-      exchange
-    })
-    .map(_.metrics(CollectedJoinExec.RowsBroadcast).value)
-    .filter(_ > 0)
-    .map(BigInt(_))
+  private def rowsBroadcast: Option[BigInt] =
+    CollectedJoinExec.rowsOf(buildPlan).filter(_ > 0).map(BigInt(_))
 
   /** The tasks are told. */
   private lazy val isIndexed: Boolean = shared.forall(_ >= indexFrom)
@@ -152,8 +150,16 @@ final class CollectedJoinExec(
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val rowsPerKey = shared.map(_.toLong)
     if (isIndexed) {
-      val side = new CollectedSide(source, keys(collected), interval(collected), buildPlan.output)
-      new CollectedJoinExec.Probing(sparkContext.broadcast(side), rowsPerKey, metrics)
+      val side = new CollectedSide(
+        source,
+        keys(collected),
+        interval(collected),
+        buildPlan.output,
+        Math.multiplyExact(indexAfter, rowsBroadcast.fold(CollectedJoinExec.RowsUnknown)(_.toLong))
+      )
+      val sent = sparkContext.broadcast(side)
+      if (indexAfter == 0) new CollectedJoinExec.Probing(sent, rowsPerKey, metrics)
+      else new CollectedJoinExec.ProbingLate(sent, keys(collected.other), rowsPerKey, metrics)
     } else new CollectedJoinExec.ByKey(source, rowsPerKey, metrics)
   }
 
@@ -177,6 +183,7 @@ final class CollectedJoinExec(
     intervalOfLeft,
     intervalOfRight,
     indexFrom,
+    indexAfter,
     newLeft,
     newRight,
     pruning
@@ -206,6 +213,29 @@ object CollectedJoinExec {
     }
   }
 
+  /** The same, while there is an index and before. */
+  final class ProbingLate(
+      side: Broadcast[CollectedSide],
+      form: KeyForm,
+      rowsPerKey: Option[Long],
+      metrics: Map[String, SQLMetric]
+  ) extends ProbingHashJoin.Probing {
+    override def relationClass: String = classOf[LateIntervalRelation].getName
+
+    override def relation(): LateIntervalRelation = {
+      val own = new LateIntervalRelation(side.value, form)
+      val collected = metrics(JoinMetrics.CollectedRows)
+      TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+        own.tell()
+        metrics(JoinMetrics.Probes) += own.probes
+        metrics(JoinMetrics.Candidates) += own.candidates
+        JoinMetrics.note(collected, own.size.toLong)
+        note(rowsPerKey, metrics)
+      }
+      own
+    }
+  }
+
   /** Gives a task what was broadcast, as Spark's own join does. */
   final class ByKey(
       source: Broadcast[Any],
@@ -215,19 +245,18 @@ object CollectedJoinExec {
     override protected def begin(): Unit = note(rowsPerKey, metrics)
   }
 
+  private def rowsOf(broadcast: SparkPlan): Option[Long] = broadcast match {
+    case stage: BroadcastQueryStageExec => rowsOf(stage.broadcast)
+    case exchange: BroadcastExchangeLike => Some(exchange.metrics(RowsBroadcast).value)
+    case ReusedExchangeExec(_, exchange) => rowsOf(exchange)
+    case other => other.children.flatMap(rowsOf).headOption
+  }
+
   private val RowsBroadcast = "numOutputRows"
+
+  /** Of a broadcast that was not counted, where the index is to come late: as many as are no trouble to index at once. */
+  private val RowsUnknown = 1000L
 
   private def note(rowsPerKey: Option[Long], metrics: Map[String, SQLMetric]): Unit =
     rowsPerKey.foreach(JoinMetrics.note(metrics(JoinMetrics.RowsPerKey), _))
-}
-
-/** A collected side on its way to the executors; each makes its index of it once. */
-final class CollectedSide(
-    source: Broadcast[Any],
-    keys: KeyForm,
-    interval: Seq[Expression],
-    output: Seq[Attribute]
-) extends Serializable {
-  @transient lazy val relation: IntervalRelation =
-    IntervalRelation.of(BroadcastRelation.rows(source.value), keys, interval, output)
 }

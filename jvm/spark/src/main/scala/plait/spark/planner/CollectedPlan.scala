@@ -55,11 +55,13 @@ object CollectedPlan {
         BySide.make(side => if (side eq collected) own else other)
       val ends = at(found.fixed, found.seeking)
       val held = SidePruning.collected(found.fixedText, WhyNot.Collected(collected))
+      val isSolved = found.cost == JoinIntervals.Solved
       val indexFrom = pays match {
-        case JoinMode.Surely => 0L
-        case JoinMode.IfCounted if found.cost == JoinIntervals.Solved => EnoughToSolve
-        case JoinMode.IfCounted => JoinMode.EnoughPartners
+        case JoinMode.Surely | JoinMode.InTheEnd => 0L
+        case JoinMode.IfCounted => if (isSolved) EnoughToSolve else JoinMode.EnoughPartners
       }
+      // A row's interval is computed by key too, and one that is solved takes longer than all else.
+      val indexAfter = if (isSolved || pays == JoinMode.Surely) 0L else JoinMode.RowsToAnIndexed
       new CollectedJoinExec(
         join.keys.left,
         join.keys.right,
@@ -69,12 +71,19 @@ object CollectedPlan {
         ends.left.ends,
         ends.right.ends,
         indexFrom,
+        indexAfter,
         children.left,
         children.right,
         join.told(
           at(
-            if (indexFrom == 0) held
-            else held.and(s"looked up by key alone if fewer than $indexFrom rows share one"),
+            Seq(
+              Option.when(indexFrom > 0)(
+                s"looked up by key alone if fewer than $indexFrom rows share one"
+              ),
+              Option.when(indexAfter > 0)(
+                s"indexed once that has gone through $indexAfter times its rows by key"
+              )
+            ).flatten.foldLeft(held)(_.and(_)),
             SidePruning.lookingUp(found.seekingText, found.comparisons)
           )
         )

@@ -36,11 +36,17 @@ object JoinMode extends JoinSelectionHelper {
   /** It is, or there is no other way. */
   case object Surely extends IndexPays
 
-  /** The rows of a key are to be counted once the side is broadcast. */
+  /** It is if enough rows stream through. */
+  case object InTheEnd extends IndexPays
+
+  /** The rows of a key are to be counted once the side is broadcast; then it is [[InTheEnd]]. */
   case object IfCounted extends IndexPays
 
   /** With fewer rows to a key than this, going through all of them is quicker than an index. */
   val EnoughPartners = 16L
+
+  /** To index a row takes as long as to go through so many others by key. */
+  val RowsToAnIndexed = 8L
 
   /** What was counted of a broadcast last. */
   private val Counted = new TreeNodeTag[Count]("plait.partners")
@@ -52,7 +58,8 @@ object JoinMode extends JoinSelectionHelper {
     * a key         no side is small                             Partitioned
     *               one is small, by adaptive execution          Spark's broadcast join first, if it has one; once it
     *                                                            is broadcast its keys are counted:
-    *                                                            many rows a key: Collected
+    *                                                            many rows a key: Collected, its index made at once where
+    *                                                            it is known that enough rows stream through, else late
     *               one is small, else                           Collected; by key alone if its keys, counted once it is
     *                                                            broadcast, are seen to have few rows
     * }}}
@@ -180,11 +187,22 @@ object JoinMode extends JoinSelectionHelper {
       Collected(
         side,
         enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong)),
-        Surely
+        if (streamsEnough(join.children(side.other), partners, stage)) Surely else InTheEnd
       ),
       if (join.residual.isEmpty) WhyNot.NoComparison()
       else WhyNot.FewPartners(side, partners.toLong)
     )
+  }
+
+  private def streamsEnough(
+      streamed: LogicalPlan,
+      partners: Double,
+      stage: BroadcastQueryStageExec
+  ): Boolean = {
+    val collected = stage.getRuntimeStatistics.rowCount
+    StreamedRows.of(streamed).zip(collected).exists { case (rows, toIndex) =>
+      BigDecimal(rows) * partners >= BigDecimal(toIndex) * RowsToAnIndexed
+    }
   }
 
   /** Counted once a broadcast, however often adaptive execution plans the join. */

@@ -22,7 +22,7 @@ import plait.Side
   * spillSize              bytes that it wrote to disk: of its inputs while sorting, and of rows held
   *
   * of a join with a collected side
-  * collectedRows          rows of the collected side that have a key and an interval
+  * collectedRows          rows of the collected side that have a key and an interval; 0 as long as there is no index
   * probes                 rows of the other side that looked some up
   * candidates             rows that they were given, for which the condition was evaluated
   * rowsPerKey             where that was counted to see if an index pays: with how many collected rows one shares its

@@ -62,11 +62,12 @@ object KeyForm {
   def of(keys: Seq[Expression]): KeyForm = keys match {
     case Seq() => Columns(keys)
     case Seq(key) if OrderValue.isWhole(key.dataType) => Whole(OrderValue(key))
-    case _ =>
-      // Spark's own packing of integers that fit a long together.
-      HashJoin.rewriteKeyExpr(keys) match {
-        case Seq(key) if key.dataType == LongType => Whole(key)
-        case _ => Columns(keys)
-      }
+    case _ => broadcast(keys)
+  }
+
+  /** As it is in a broadcast of Spark's: integers that fit a long together are packed. */
+  def broadcast(keys: Seq[Expression]): KeyForm = HashJoin.rewriteKeyExpr(keys) match {
+    case Seq(key) if key.dataType == LongType => Whole(key)
+    case columns => Columns(columns)
   }
 }

@@ -24,8 +24,23 @@ object BroadcastRelation {
     case other => throw new IllegalArgumentException(s"no rows are known of ${other.getClass}")
   }
 
-  /** With how many rows, on average, a row shares its key: itself, and its partners. The number if it is below
-    * `enough`, else one that is no less: keys are counted up to where that is sure.
+  /** For one thread, as Spark's own join looks rows up in it. */
+  def byKey(broadcast: Any): ByKey = new ByKey(broadcast.asInstanceOf[HashedRelation])
+
+  final class ByKey private[BroadcastRelation] (shared: HashedRelation) {
+    private val own = shared.asReadOnlyCopy()
+
+    /** The rows of a key, or null. */
+    def get(key: Long): Iterator[InternalRow] = own.get(key)
+    def get(key: InternalRow): Iterator[InternalRow] = own.get(key)
+  }
+
+  /** With how many rows, on average, a row shares its key: itself, and its partners. Where that is below `enough` it is
+    * the number, or of many rows an estimate; else one that is no less than `enough`.
+    *
+    * Of many rows a sample is gone through: each lies somewhere else in memory, and to look at a million takes longer than
+    * many a join. A sample of keys does not see that a few others have most of the rows. So it counts if by it there would
+    * be about as many rows as there are; else all are gone through.
     * @param broadcast
     *   by key
     * @param rows
@@ -33,19 +48,84 @@ object BroadcastRelation {
     */
   def rowsPerKey(broadcast: Any, rows: Option[BigInt], enough: Double): Double = {
     val relation = broadcast.asInstanceOf[HashedRelation].asReadOnlyCopy()
-    if (relation.keyIsUnique) 1
+    val most = rows.fold(Double.PositiveInfinity)(_.toDouble)
+    (relation match {
+      case unique if unique.keyIsUnique => Some(1.0)
+      case byLong: LongHashedRelation => ofSampledKeys(byLong, most, enough)
+      case byBytes: UnsafeHashedRelation => ofSampledRows(byBytes, most, enough)
+      case _ => None
+    }).getOrElse(ofAll(counts(relation), most, enough))
+  }
+
+  /** A sample looks at so many rows, as long as a row shares its key with no more than enough. */
+  private val Looked = 1 << 16
+
+  /** So great a part of the rows there should be by a sample of keys. */
+  private val Explained = 0.9
+
+  private def ofSampledKeys(
+      relation: LongHashedRelation,
+      most: Double,
+      enough: Double
+  ): Option[Double] = {
+    val step = stepOf(relation.keys().size.toDouble, enough)
+    if (step == 1 || most.isInfinite) None
     else {
-      val most = rows.fold(Double.PositiveInfinity)(_.toDouble)
-      val keys = counts(relation)
+      val keys = relation.keys()
       var counted, squares = 0.0
-      // Invariant: of the keys before the next, `counted` is the sum of their rows and `squares` that of the squares.
-      while (keys.hasNext && squares < enough * most) {
-        val n = keys.next()
+      // Invariant: of the keys of the sample before the next, as in `ofAll`.
+      while (keys.hasNext && counted < Looked) {
+        val n = relation.get(keys.next().getLong(0)).size.toDouble
         counted += n
         squares += n * n
+        skip(keys, step - 1)
       }
-      if (keys.hasNext) squares / most else squares / counted
+      Some(squares / counted).filter(_ >= enough || counted * step >= Explained * most)
     }
+  }
+
+  /** A sample of rows sees a key as often as the key has rows. */
+  private def ofSampledRows(
+      relation: UnsafeHashedRelation,
+      most: Double,
+      enough: Double
+  ): Option[Double] = {
+    val step = stepOf(most, enough)
+    if (step == 1 || most.isInfinite) None
+    else {
+      val keys = relation.keys()
+      var looked, partners = 0.0
+      // Invariant: `looked` rows of the sample share their keys with `partners`, each with itself too.
+      while (keys.hasNext && partners < Looked) {
+        partners += relation.get(keys.next()).size
+        looked += 1
+        skip(keys, step - 1)
+      }
+      Option.when(looked > 0)(partners / looked)
+    }
+  }
+
+  private def stepOf(all: Double, enough: Double): Int =
+    math.max(1, math.min(all * enough / Looked, Int.MaxValue).toInt)
+
+  private def skip(rows: Iterator[InternalRow], n: Int): Unit = {
+    var left = n
+    // Invariant: `left` rows are still to be passed over, if there are so many.
+    while (left > 0 && rows.hasNext) {
+      rows.next()
+      left -= 1
+    }
+  }
+
+  private def ofAll(keys: Iterator[Double], most: Double, enough: Double): Double = {
+    var counted, squares = 0.0
+    // Invariant: of the keys before the next, `counted` is the sum of their rows and `squares` that of the squares.
+    while (keys.hasNext && squares < enough * most) {
+      val n = keys.next()
+      counted += n
+      squares += n * n
+    }
+    if (keys.hasNext) squares / most else squares / counted
   }
 
   private def counts(relation: HashedRelation): Iterator[Double] = relation match {
