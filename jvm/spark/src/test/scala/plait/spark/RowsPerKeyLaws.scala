@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laws: what a sample says of the rows of a key, against the count of all of them.
+// Laws: what is said of the rows of a key, of a sample or of all, against Spark's own count.
 package plait.spark
 
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
@@ -8,13 +8,15 @@ import org.apache.spark.sql.{DataFrame, functions}
 
 class RowsPerKeyLaws extends SparkSuite {
   private val Rows = 300000L
-  private val Enough = 16.0
 
   private val distributions = Seq(
     "each key has 7 rows" -> "id DIV 7",
     "keys have 1 to 20 rows, in no sequence" -> "CAST(pow(hash(id) % 100000, 2) AS BIGINT) % 50000",
     "keys have 1,000 rows" -> "id % 300",
-    "one key has a tenth of the rows, and no other has two" -> "IF(id % 10 = 0, -1, id)",
+    "one key has a twelfth of the rows, and no other has two" -> "IF(id % 12 = 0, 150000, id)",
+    "one key has a hundredth of the rows, and the others have seven" -> "IF(id % 100 = 7, 150000, id DIV 7 * 7)",
+    "one key has four hundred rows, and no other has two" -> "IF(id % 750 = 7, 150000, id)",
+    "keys have 6,000 rows" -> "id % 50",
     "one key has most rows" -> "IF(id % 10 > 0, 299999, id)",
     "a hundred keys have a fifth of the rows" -> "IF(id % 5 = 0, id % 500 - 1000, id)",
     "most keys are NULL" -> "IF(id % 10 = 0, id DIV 50, NULL)"
@@ -23,17 +25,16 @@ class RowsPerKeyLaws extends SparkSuite {
   for {
     (distribution, key) <- distributions
     (kind, form) <- Seq("a long" -> "%s", "a text" -> "concat('key ', %s)")
-  } test(s"$kind, $distribution: enough are seen if and only if there are, and few are counted") {
+  } test(s"$kind, $distribution: enough are seen if and only if there are, and fewer are counted") {
     val keyed = spark.range(Rows).selectExpr(s"${form.format(key)} AS k", "id")
-    val exact = keyed
-      .where("k IS NOT NULL")
-      .groupBy("k")
-      .count()
-      .selectExpr("sum(count * count) / sum(count)")
-    val expected = exact.head().getDouble(0)
-    val found = BroadcastRelation.rowsPerKey(broadcast(keyed), Some(BigInt(Rows)), Enough)
-    if (expected >= Enough) assert(found >= Enough, s"$found of $expected")
-    else assert(math.abs(found - expected) < 0.1 * expected, s"$found of $expected")
+    val counts = keyed.where("k IS NOT NULL").groupBy("k").count()
+    val exact = counts.selectExpr("sum(count * count) / sum(count)").head().getDouble(0)
+    val sent = broadcast(keyed)
+    Seq(16.0, 2000.0).foreach { enough =>
+      val found = BroadcastRelation.rowsPerKey(sent, Some(BigInt(Rows)), enough)
+      if (exact >= enough) assert(found >= enough, s"$found of $exact")
+      else assert(math.abs(found - exact) < 0.1 * exact, s"$found of $exact")
+    }
   }
 
   private def broadcast(side: DataFrame): Any =

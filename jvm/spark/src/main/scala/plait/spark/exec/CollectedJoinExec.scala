@@ -145,7 +145,7 @@ final class CollectedJoinExec(
   /** The tasks are told. */
   private lazy val isIndexed: Boolean = shared.forall(_ >= indexFrom)
 
-  /** Sent once an execution; what it holds is made once an executor. */
+  /** Sent once a plan; what it holds is made once an executor. */
   @transient override protected lazy val probing: ProbingHashJoin.Probing = {
     if (PlaitConf(conf).logProbes) ProbeLog.watch(this, sparkContext)
     val rowsPerKey = shared.map(_.toLong)
@@ -226,7 +226,7 @@ object CollectedJoinExec {
       val own = new LateIntervalRelation(side.value, form)
       val collected = metrics(JoinMetrics.CollectedRows)
       TaskContext.get().addTaskCompletionListener[Unit] { _ =>
-        own.tell()
+        own.report()
         metrics(JoinMetrics.Probes) += own.probes
         metrics(JoinMetrics.Candidates) += own.candidates
         JoinMetrics.note(collected, own.size.toLong)
@@ -247,14 +247,14 @@ object CollectedJoinExec {
 
   private def rowsOf(broadcast: SparkPlan): Option[Long] = broadcast match {
     case stage: BroadcastQueryStageExec => rowsOf(stage.broadcast)
-    case exchange: BroadcastExchangeLike => Some(exchange.metrics(RowsBroadcast).value)
+    case exchange: BroadcastExchangeLike => exchange.metrics.get(RowsBroadcast).map(_.value)
     case ReusedExchangeExec(_, exchange) => rowsOf(exchange)
     case other => other.children.flatMap(rowsOf).headOption
   }
 
   private val RowsBroadcast = "numOutputRows"
 
-  /** Of a broadcast that was not counted, where the index is to come late: as many as are no trouble to index at once. */
+  /** Of a broadcast of another make, which counts no rows: as many as are no trouble to index at once. */
   private val RowsUnknown = 1000L
 
   private def note(rowsPerKey: Option[Long], metrics: Map[String, SQLMetric]): Unit =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, PredicateHelper}
 import org.apache.spark.sql.execution.SparkPlan
 
 import plait.order.WhyNot
@@ -16,7 +17,7 @@ import plait.{BySide, Side}
   *                                              right  collected with [lo, hi]
   * }}}
   */
-object CollectedPlan {
+object CollectedPlan extends PredicateHelper {
 
   /** To solve a row's interval takes as long as to compare it with so many rows, or more. */
   private val EnoughToSolve = 2000L
@@ -57,17 +58,22 @@ object CollectedPlan {
       val held = SidePruning.collected(found.fixedText, WhyNot.Collected(collected))
       val isSolved = found.cost == JoinIntervals.Solved
       val indexFrom = pays match {
-        case JoinMode.Surely | JoinMode.InTheEnd => 0L
-        case JoinMode.IfCounted => if (isSolved) EnoughToSolve else JoinMode.EnoughPartners
+        case _: JoinMode.IfEnoughShare => if (isSolved) EnoughToSolve else JoinMode.EnoughPartners
+        case _ => 0L
       }
-      // A row's interval is computed by key too, and one that is solved takes longer than all else.
-      val indexAfter = if (isSolved || pays == JoinMode.Surely) 0L else JoinMode.RowsToAnIndexed
+      val indexAfter = pays match {
+        // A row's interval is computed by key too, and one that is solved takes longer than all else.
+        case _ if isSolved => 0L
+        case JoinMode.IfEnoughStream | JoinMode.IfEnoughShare(JoinMode.IfEnoughStream) =>
+          JoinMode.RowsToAnIndexed
+        case _ => 0L
+      }
       new CollectedJoinExec(
         join.keys.left,
         join.keys.right,
         join.joinType,
         collected,
-        join.residual.map(QuickSums.in),
+        join.residual.map(asked(_, found, indexAfter)).map(QuickSums.in),
         ends.left.ends,
         ends.right.ends,
         indexFrom,
@@ -81,12 +87,22 @@ object CollectedPlan {
                 s"looked up by key alone if fewer than $indexFrom rows share one"
               ),
               Option.when(indexAfter > 0)(
-                s"indexed once that has gone through $indexAfter times its rows by key"
+                s"indexed once an executor has gone through $indexAfter rows by key for each of its rows"
               )
             ).flatten.foldLeft(held)(_.and(_)),
             SidePruning.lookingUp(found.seekingText, found.comparisons)
           )
         )
       )
+    }
+
+  /** Whoever goes through the rows of a key asks first what an index would: the rest may take long, or fail for rows that
+    * no index gives.
+    */
+  private def asked(condition: Expression, found: JoinIntervals, indexAfter: Long): Expression =
+    if (indexAfter == 0) condition
+    else {
+      val (first, rest) = splitConjunctivePredicates(condition).partition(found.written)
+      (first ++ rest).reduceLeft(And(_, _))
     }
 }

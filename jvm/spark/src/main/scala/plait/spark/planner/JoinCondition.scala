@@ -71,7 +71,7 @@ final class JoinCondition(
   }).toMap.andThen(_.toString)
 
   /** The conjunct that a comparison of both sides is. */
-  val sourceOf: Compare => Expression = acrossWithSource.toMap
+  val sourceOf: Map[Compare, Expression] = acrossWithSource.toMap
 
   /** Is it one comparison of a value of the one side with a value of the other? What a row reaches has one end then,
     * whatever is sorted by and whatever is known of either side.

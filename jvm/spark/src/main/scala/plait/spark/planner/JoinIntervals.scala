@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
+import org.apache.spark.sql.catalyst.expressions.Expression
+
 import plait.Side
 import plait.constraint.Term
 import plait.order.{Direction, IntervalChoice, Rank, SolvedChoice, SolvedReach, WhyNot}
@@ -12,6 +14,9 @@ import plait.spark.translate.IntervalExpressions
   * {{{
   * l.x BETWEEN r.lo AND r.hi, r fixed       fixed [lo, hi]       seeking [x, x], by (x >= lo) AND (x <= hi)
   * }}}
+  *
+  * @param written
+  *   the conjuncts of the query that are these comparisons
   */
 final case class JoinIntervals(
     fixed: IntervalExpressions,
@@ -20,7 +25,8 @@ final case class JoinIntervals(
     cost: JoinIntervals.Cost,
     fixedText: String,
     seekingText: String,
-    comparisons: String
+    comparisons: String,
+    written: Set[Expression]
 )
 
 object JoinIntervals {
@@ -62,7 +68,8 @@ object JoinIntervals {
         Computed,
         s"[${choice.low.order}, ${choice.high.order}]",
         PruningText.interval(choice.high.bounds, choice.low.bounds),
-        conjuncts
+        conjuncts,
+        bounds.map(_.from).flatMap(condition.sourceOf.get).toSet
       )
     }
 
@@ -98,7 +105,8 @@ object JoinIntervals {
           Computed,
           s"[${reach.order}, ${reach.order}]",
           PruningText.cases(cases.reach),
-          condition.expression.toString
+          condition.expression.toString,
+          Set(condition.expression)
         )
       }
 
@@ -110,7 +118,8 @@ object JoinIntervals {
       Solved,
       s"[${reach.order}, ${reach.order}]",
       "what is solved for each row",
-      condition.expression.toString
+      condition.expression.toString,
+      Set(condition.expression)
     )
 
   private def whyNone(seeking: Side, reaches: Seq[SolvedReach]): WhyNot = {

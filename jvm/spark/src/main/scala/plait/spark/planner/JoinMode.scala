@@ -37,10 +37,10 @@ object JoinMode extends JoinSelectionHelper {
   case object Surely extends IndexPays
 
   /** It is if enough rows stream through. */
-  case object InTheEnd extends IndexPays
+  case object IfEnoughStream extends IndexPays
 
-  /** The rows of a key are to be counted once the side is broadcast; then it is [[InTheEnd]]. */
-  case object IfCounted extends IndexPays
+  /** The rows of a key are to be counted once the side is broadcast; if enough share one, the rest is as said. */
+  final case class IfEnoughShare(rest: IndexPays) extends IndexPays
 
   /** With fewer rows to a key than this, going through all of them is quicker than an index. */
   val EnoughPartners = 16L
@@ -60,8 +60,8 @@ object JoinMode extends JoinSelectionHelper {
     *                                                            is broadcast its keys are counted:
     *                                                            many rows a key: Collected, its index made at once where
     *                                                            it is known that enough rows stream through, else late
-    *               one is small, else                           Collected; by key alone if its keys, counted once it is
-    *                                                            broadcast, are seen to have few rows
+    *               one is small, else                           Collected, the same; by key alone if its keys, counted
+    *                                                            once it is broadcast, are seen to have few rows
     * }}}
     *
     * Small is what Spark would broadcast, by its hint or its size; `always` deals by key for all that. Of a side that
@@ -111,7 +111,8 @@ object JoinMode extends JoinSelectionHelper {
         case None => Right(Partitioned)
         case Some(side) if conf.adaptiveExecutionEnabled && isHashedBySpark(join) =>
           Left(CollectedPlan.whyNever(join, side).getOrElse(WhyNot.BroadcastFirst(side)))
-        case Some(side) => whyBroadcast(join, side).toLeft(whole(join, side, indexPays(join, conf)))
+        case Some(side) =>
+          whyBroadcast(join, side).toLeft(whole(join, side, indexPays(join, side, conf)))
       }
   }
 
@@ -124,8 +125,10 @@ object JoinMode extends JoinSelectionHelper {
   private def whole(join: JoinToPlan, side: Side, pays: IndexPays = Surely): Collected =
     Collected(side, _ => join.rows(side), pays)
 
-  private def indexPays(join: JoinToPlan, conf: SQLConf): IndexPays =
-    if (isHashedBySpark(join) && PlaitConf(conf).index != IndexChoice.Always) IfCounted else Surely
+  private def indexPays(join: JoinToPlan, side: Side, conf: SQLConf): IndexPays =
+    if (isHashedBySpark(join) && PlaitConf(conf).index != IndexChoice.Always)
+      IfEnoughShare(ofStreamed(join, side, EnoughPartners.toDouble, None))
+    else Surely
 
   /** Spark's own broadcast join does something that a collected one does not. */
   private def whyBroadcast(join: JoinToPlan, side: Side): Option[WhyNot] =
@@ -187,29 +190,42 @@ object JoinMode extends JoinSelectionHelper {
       Collected(
         side,
         enough => Some(BigInt(math.ceil(partnersIn(stage, enough)).toLong)),
-        if (streamsEnough(join.children(side.other), partners, stage)) Surely else InTheEnd
+        ofStreamed(join, side, partners, stage.getRuntimeStatistics.rowCount)
       ),
       if (join.residual.isEmpty) WhyNot.NoComparison()
       else WhyNot.FewPartners(side, partners.toLong)
     )
   }
 
-  private def streamsEnough(
-      streamed: LogicalPlan,
+  /** @param partners
+    *   with how many collected rows, at least, a streamed one would be compared
+    * @param seen
+    *   how many rows are collected, if that has been seen
+    */
+  private def ofStreamed(
+      join: JoinToPlan,
+      collected: Side,
       partners: Double,
-      stage: BroadcastQueryStageExec
-  ): Boolean = {
-    val collected = stage.getRuntimeStatistics.rowCount
-    StreamedRows.of(streamed).zip(collected).exists { case (rows, toIndex) =>
-      BigDecimal(rows) * partners >= BigDecimal(toIndex) * RowsToAnIndexed
-    }
+      seen: Option[BigInt]
+  ): IndexPays = {
+    // Files tell of both sides how many rows they might be: fewer than there are where they are well packed.
+    val guessed = JoinToPlan.rows(join.children(collected) match {
+      case LogicalQueryStage(plan, _) => plan
+      case plan => plan
+    })
+    val toIndex = (seen ++ guessed).minOption
+    val enough =
+      StreamedRows.of(join.children(collected.other)).zip(toIndex).exists { case (rows, toIndex) =>
+        BigDecimal(rows) * partners >= BigDecimal(toIndex) * RowsToAnIndexed
+      }
+    if (enough) Surely else IfEnoughStream
   }
 
-  /** Counted once a broadcast, however often adaptive execution plans the join. */
+  /** Counted once a broadcast for what is enough, however often adaptive execution plans the join. */
   private def partnersIn(stage: BroadcastQueryStageExec, enough: Long): Double =
     stage.broadcast
       .getTagValue(Counted)
-      .filter(counted => enough <= counted.enough || counted.partners < counted.enough)
+      .filter(_.enough == enough)
       .map(_.partners)
       .getOrElse {
         val broadcast = stage.executeBroadcast[Any]().value

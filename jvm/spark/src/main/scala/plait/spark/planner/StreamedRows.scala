@@ -19,6 +19,8 @@ private[planner] object StreamedRows {
   def of(plan: LogicalPlan): Option[BigInt] = plan match {
     case LogicalQueryStage(_, stage: QueryStageExec) if stage.isMaterialized =>
       stage.getRuntimeStatistics.rowCount
+    // A stage that has not ended, or what is computed of one.
+    case LogicalQueryStage(logical, _) => of(logical)
     case Project(_, child) => of(child)
     case Filter(condition, child) if isOfNulls(condition) => of(child)
     case leaf: LeafNode => JoinToPlan.rows(leaf)

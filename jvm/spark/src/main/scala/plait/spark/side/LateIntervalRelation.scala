@@ -13,7 +13,7 @@ trait LateIndex {
   /** Is there an index, or have so many rows been gone through that it is to be made? */
   def isDue: Boolean
 
-  /** The tasks tell of the rows that they went through. */
+  /** The tasks report how many rows they went through. */
   def goThrough(rows: Long): Unit
 
   /** Made at the first call. */
@@ -25,7 +25,7 @@ trait LateIndex {
 
 /** The rows of a collected side, looked up as in an [[IntervalRelation]], which is made only once it is likely to pay: all
   * rows of the key are given until so many have been gone through as would have paid for the index. So a few probes cost
-  * what they cost Spark's join, and many cost at most twice as much as if the number had been known.
+  * what they cost Spark's join, and many cost at most twice as much as if the number had been known: as far as a condition is a few comparisons.
   *
   * {{{
   * 1,000,000 rows collected, 100 a key, index after 8,000,000        probes 1 to 80,000       each is given 100 rows
@@ -47,7 +47,7 @@ final class LateIntervalRelation(late: LateIndex, form: KeyForm) extends ProbedR
   private val key = new KeyWithoutEnds(form.expressions.map(_.dataType))
   private var asked = 0L
   private var gave = 0L
-  private var untold = 0
+  private var unreported = 0
 
   /** How many rows the index has, 0 while there is none. */
   def size: Int = if (index == null) 0 else index.size
@@ -59,17 +59,17 @@ final class LateIntervalRelation(late: LateIndex, form: KeyForm) extends ProbedR
   def candidates: Long = gave + (if (index == null) 0L else index.candidates)
 
   override def get(probe: InternalRow): Iterator[InternalRow] = {
-    if (untold >= Told) {
-      tell()
+    if (unreported >= ReportEvery) {
+      report()
       if (late.isDue) turn()
     }
     if (index == null) ofKey(probe.asInstanceOf[UnsafeRow]) else index.get(probe)
   }
 
   /** The other tasks count with what this one has gone through; to be called at its end too. */
-  def tell(): Unit = {
-    late.goThrough(untold.toLong)
-    untold = 0
+  def report(): Unit = {
+    late.goThrough(unreported.toLong)
+    unreported = 0
   }
 
   private def turn(): Unit = {
@@ -96,7 +96,7 @@ final class LateIntervalRelation(late: LateIndex, form: KeyForm) extends ProbedR
     override def hasNext: Boolean = rows.hasNext
     override def next(): InternalRow = {
       gave += 1
-      untold += 1
+      unreported += 1
       rows.next()
     }
   }
@@ -108,7 +108,7 @@ final class LateIntervalRelation(late: LateIndex, form: KeyForm) extends ProbedR
 }
 
 object LateIntervalRelation {
-  private val Told = 4096
+  private val ReportEvery = 4096
 
   /** A row without its first two columns, as if it had been made without them: for rows without a NULL. */
   final private class KeyWithoutEnds(types: Seq[DataType]) {

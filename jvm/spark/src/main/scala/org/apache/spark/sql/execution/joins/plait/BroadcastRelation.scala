@@ -38,9 +38,10 @@ object BroadcastRelation {
   /** With how many rows, on average, a row shares its key: itself, and its partners. Where that is below `enough` it is
     * the number, or of many rows an estimate; else one that is no less than `enough`.
     *
-    * Of many rows a sample is gone through: each lies somewhere else in memory, and to look at a million takes longer than
-    * many a join. A sample of keys does not see that a few others have most of the rows. So it counts if by it there would
-    * be about as many rows as there are; else all are gone through.
+    * Each row lies somewhere else in memory: to look at a million, one after the other, takes longer than many a join. Of
+    * keys that are bytes a sample of rows is looked at, which sees a key as often as it has rows. Of keys that are longs
+    * there is none but a sample of keys. It does not see that a few others have many rows, so it is only taken at its word
+    * where enough are seen; else all are counted, if there are not as many keys, nearly, as rows.
     * @param broadcast
     *   by key
     * @param rows
@@ -51,62 +52,64 @@ object BroadcastRelation {
     val most = rows.fold(Double.PositiveInfinity)(_.toDouble)
     (relation match {
       case unique if unique.keyIsUnique => Some(1.0)
-      case byLong: LongHashedRelation => ofSampledKeys(byLong, most, enough)
+      case byLong: LongHashedRelation => ofKeys(byLong, most, enough)
       case byBytes: UnsafeHashedRelation => ofSampledRows(byBytes, most, enough)
       case _ => None
     }).getOrElse(ofAll(counts(relation), most, enough))
   }
 
-  /** A sample looks at so many rows, as long as a row shares its key with no more than enough. */
-  private val Looked = 1 << 16
+  /** So many keys or rows a sample has; of keys with many rows, only as many as have so many rows together. */
+  private val Sample = 1 << 12
+  private val SampleRows = 1 << 16
+  private val SampleOfLong = 64
 
-  /** So great a part of the rows there should be by a sample of keys. */
-  private val Explained = 0.9
-
-  private def ofSampledKeys(
+  private def ofKeys(
       relation: LongHashedRelation,
       most: Double,
       enough: Double
   ): Option[Double] = {
-    val step = stepOf(relation.keys().size.toDouble, enough)
-    if (step == 1 || most.isInfinite) None
-    else {
-      val keys = relation.keys()
-      var counted, squares = 0.0
-      // Invariant: of the keys of the sample before the next, as in `ofAll`.
-      while (keys.hasNext && counted < Looked) {
-        val n = relation.get(keys.next().getLong(0)).size.toDouble
-        counted += n
-        squares += n * n
-        skip(keys, step - 1)
-      }
-      Some(squares / counted).filter(_ >= enough || counted * step >= Explained * most)
-    }
+    val keys = relation.keys().size.toDouble
+    // All that the keys leave over might be of one.
+    val beside = most - keys + 1
+    if (beside * beside < most * (enough - 1)) Some(1 + beside * beside / most)
+    else Some(ofSampledKeys(relation, (keys / Sample).toInt)).filter(_ >= enough)
   }
 
-  /** A sample of rows sees a key as often as the key has rows. */
+  private def ofSampledKeys(relation: LongHashedRelation, step: Int): Double = {
+    val keys = relation.keys()
+    var looked = 0
+    var counted, squares = 0.0
+    // Invariant: of the keys of the sample before the next, as in `ofAll`.
+    while (step > 1 && keys.hasNext && !(looked >= SampleOfLong && counted > SampleRows)) {
+      val n = relation.get(keys.next().getLong(0)).size.toDouble
+      counted += n
+      squares += n * n
+      looked += 1
+      skip(keys, step - 1)
+    }
+    squares / counted
+  }
+
   private def ofSampledRows(
       relation: UnsafeHashedRelation,
       most: Double,
       enough: Double
   ): Option[Double] = {
-    val step = stepOf(most, enough)
-    if (step == 1 || most.isInfinite) None
+    val step = (most / Sample).toInt
+    if (step <= 1) None
     else {
       val keys = relation.keys()
       var looked, partners = 0.0
       // Invariant: `looked` rows of the sample share their keys with `partners`, each with itself too.
-      while (keys.hasNext && partners < Looked) {
+      while (keys.hasNext && partners < enough * Sample) {
         partners += relation.get(keys.next()).size
         looked += 1
         skip(keys, step - 1)
       }
-      Option.when(looked > 0)(partners / looked)
+      if (keys.hasNext) Some(enough)
+      else Option.when(looked > Sample / 4)(partners / looked)
     }
   }
-
-  private def stepOf(all: Double, enough: Double): Int =
-    math.max(1, math.min(all * enough / Looked, Int.MaxValue).toInt)
 
   private def skip(rows: Iterator[InternalRow], n: Int): Unit = {
     var left = n
@@ -133,7 +136,7 @@ object BroadcastRelation {
       val found = new Array[Int](byBytes.maxNumKeysIndex)
       byBytes.valuesWithKeyIndex().foreach(value => found(value.getKeyIndex) += 1)
       found.iterator.filter(_ > 0).map(_.toDouble)
-    case other => perKey(other).map(_.size.toDouble)
+    case other => new Lengths(perKey(other)).map(_.toDouble)
   }
 
   private def perKey(relation: HashedRelation): Iterator[Iterator[InternalRow]] = relation match {
@@ -142,5 +145,44 @@ object BroadcastRelation {
       Iterator.single(byBytes.valuesWithKeyIndex().map(_.getValue))
     // Without rows.
     case _ => Iterator.empty
+  }
+
+  /** The lengths of lists. Several are gone through by turns, so that the next row of each is fetched from memory while the
+    * others are looked at.
+    */
+  final private class Lengths(lists: Iterator[Iterator[_]]) extends Iterator[Int] {
+    private val open = new Array[Iterator[_]](Lengths.AtOnce)
+    private val lengths = new Array[Int](Lengths.AtOnce)
+    private var at = 0
+    private var left = 0
+    open.indices.foreach(fill)
+
+    private def fill(place: Int): Unit = if (lists.hasNext) {
+      open(place) = lists.next()
+      lengths(place) = 0
+      left += 1
+    }
+
+    override def hasNext: Boolean = left > 0
+
+    override def next(): Int = {
+      // Invariant: `left` of the places have a list, each gone through as far as its length says.
+      while (open(at) == null || open(at).hasNext) {
+        if (open(at) != null) {
+          open(at).next()
+          lengths(at) += 1
+        }
+        at = (at + 1) % Lengths.AtOnce
+      }
+      val length = lengths(at)
+      open(at) = null
+      left -= 1
+      fill(at)
+      length
+    }
+  }
+
+  private object Lengths {
+    val AtOnce = 16
   }
 }
