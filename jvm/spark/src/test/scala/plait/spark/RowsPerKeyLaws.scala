@@ -16,7 +16,7 @@ class RowsPerKeyLaws extends SparkSuite {
     "one key has a twelfth of the rows, and no other has two" -> "IF(id % 12 = 0, 150000, id)",
     "one key has a hundredth of the rows, and the others have seven" -> "IF(id % 100 = 7, 150000, id DIV 7 * 7)",
     "one key has four hundred rows, and no other has two" -> "IF(id % 750 = 7, 150000, id)",
-    "keys have 6,000 rows" -> "id % 50",
+    "keys have 6,000 rows, in turns" -> "id % 50",
     "one key has most rows" -> "IF(id % 10 > 0, 299999, id)",
     "a hundred keys have a fifth of the rows" -> "IF(id % 5 = 0, id % 500 - 1000, id)",
     "most keys are NULL" -> "IF(id % 10 = 0, id DIV 50, NULL)"
@@ -33,7 +33,8 @@ class RowsPerKeyLaws extends SparkSuite {
     Seq(16.0, 2000.0).foreach { enough =>
       val found = BroadcastRelation.rowsPerKey(sent, Some(BigInt(Rows)), enough)
       if (exact >= enough) assert(found >= enough, s"$found of $exact")
-      else assert(math.abs(found - exact) < 0.1 * exact, s"$found of $exact")
+      // Of a text it is an estimate.
+      else assert(math.abs(found - exact) < 1 + 0.1 * exact, s"$found of $exact")
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.sql.execution.joins.plait
 
+import java.util.SplittableRandom
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.joins.{
@@ -72,20 +74,24 @@ object BroadcastRelation {
     // All that the keys leave over might be of one.
     val beside = most - keys + 1
     if (beside * beside < most * (enough - 1)) Some(1 + beside * beside / most)
-    else Some(ofSampledKeys(relation, (keys / Sample).toInt)).filter(_ >= enough)
+    else {
+      val step = (keys / Sample).toInt
+      Option.when(step > 1)(ofSampledKeys(relation, step)).filter(_ >= enough)
+    }
   }
 
   private def ofSampledKeys(relation: LongHashedRelation, step: Int): Double = {
     val keys = relation.keys()
+    val steps = new Steps(step)
     var looked = 0
     var counted, squares = 0.0
     // Invariant: of the keys of the sample before the next, as in `ofAll`.
-    while (step > 1 && keys.hasNext && !(looked >= SampleOfLong && counted > SampleRows)) {
+    while (keys.hasNext && !(looked >= SampleOfLong && counted > SampleRows)) {
       val n = relation.get(keys.next().getLong(0)).size.toDouble
       counted += n
       squares += n * n
       looked += 1
-      skip(keys, step - 1)
+      steps.pass(keys)
     }
     squares / counted
   }
@@ -95,28 +101,34 @@ object BroadcastRelation {
       most: Double,
       enough: Double
   ): Option[Double] = {
-    val step = (most / Sample).toInt
-    if (step <= 1) None
+    val step = math.ceil(most / Sample).toInt
+    if (step <= 1 || most.isInfinite) None
     else {
       val keys = relation.keys()
+      val steps = new Steps(step)
       var looked, partners = 0.0
       // Invariant: `looked` rows of the sample share their keys with `partners`, each with itself too.
       while (keys.hasNext && partners < enough * Sample) {
         partners += relation.get(keys.next()).size
         looked += 1
-        skip(keys, step - 1)
+        steps.pass(keys)
       }
       if (keys.hasNext) Some(enough)
       else Option.when(looked > Sample / 4)(partners / looked)
     }
   }
 
-  private def skip(rows: Iterator[InternalRow], n: Int): Unit = {
-    var left = n
-    // Invariant: `left` rows are still to be passed over, if there are so many.
-    while (left > 0 && rows.hasNext) {
-      rows.next()
-      left -= 1
+  /** From one of a sample to the next, `step` on average: rows that come in turns would all be of one kind, or none. */
+  final private class Steps(step: Int) {
+    private val random = new SplittableRandom(step.toLong)
+
+    def pass(rows: Iterator[InternalRow]): Unit = {
+      var left = random.nextInt(2 * step - 1)
+      // Invariant: `left` rows are still to be passed over, if there are so many.
+      while (left > 0 && rows.hasNext) {
+        rows.next()
+        left -= 1
+      }
     }
   }
 
