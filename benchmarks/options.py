@@ -5,6 +5,7 @@
     python -m benchmarks w1 w4                 these
     python -m benchmarks w1 --quick            small and once: does it run?
     python -m benchmarks w1 --rows 1000000     this many rows a side instead of the claim's
+    python -m benchmarks w1 --runs 2 --jvms 3  two rounds in each of three JVMs, as one race of six
     PROFILE=1 python -m benchmarks w1          with a flight recording and the ten hottest frames
                                                (w1, w3 to w6 and grid)
 
@@ -20,6 +21,9 @@ from enum import Enum
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+
+# Names the file where one JVM of several leaves what it found.
+PART = "PLAIT_BENCHMARK_PART"
 
 
 class Extent(Enum):
@@ -37,6 +41,8 @@ class Options:
     runs: int = 5
     extent: Extent = Extent.WHOLE
     profile: bool = False
+    jvms: int = 1
+    part: Path | None = None
 
     def sizes(self, *claimed: int, quick: int = 20_000) -> tuple[int, ...]:
         """Return the numbers of rows to run at.
@@ -55,7 +61,9 @@ class Options:
 
     @property
     def folder(self) -> Path:
-        """Where the result is written."""
+        """Where the result is written; of one JVM of several beside what is put together."""
+        if self.part is not None:
+            return self.part.parent
         return ROOT / ("benchmarks/results" if self.is_claimed else "build/benchmarks")
 
     def command(self, name: str) -> str:
@@ -65,6 +73,8 @@ class Options:
         'python -m benchmarks w1 --runs 3 --rows 10'
         """
         words = [f"python -m benchmarks {name} --runs {self.runs}"]
+        if self.jvms > 1:
+            words.append(f"--jvms {self.jvms}")
         if self.rows is not None:
             words.append(f"--rows {self.rows}")
         if self.extent is Extent.QUICK:
@@ -78,6 +88,7 @@ def parse(known: list[str], argv: list[str] | None = None) -> tuple[list[str], O
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     parser.add_argument("--rows", type=int, help="rows a side, instead of the claim's")
     parser.add_argument("--runs", type=int, help="measured rounds after the warm-up; default 5")
+    parser.add_argument("--jvms", type=int, default=1, help="JVMs, one after the other; default 1")
     parser.add_argument("--quick", action="store_true", help="small tables, one round")
     given = parser.parse_args(argv)
     unknown = [name for name in given.names if name not in known]
@@ -89,4 +100,6 @@ def parse(known: list[str], argv: list[str] | None = None) -> tuple[list[str], O
         runs=given.runs or (1 if given.quick else 5),
         extent=extent,
         profile=os.environ.get("PROFILE", "") not in ("", "0"),
+        jvms=given.jvms,
+        part=Path(os.environ[PART]) if PART in os.environ else None,
     )

@@ -27,6 +27,7 @@ SLOW = 60.0
 MOST_MORE = 4
 FIRSTS = 5
 BRIEF = 10.0
+ROUNDS_A_JVM = 1_000
 
 
 class Disagreement(Exception):
@@ -90,6 +91,35 @@ class Lap:
 
 
 Laps = dict[str, Lap]
+
+
+def joined(parts: Sequence[Laps]) -> Laps:
+    """Return the laps of several JVMs as those of one race: ratios are still made within a round.
+
+    >>> one, other = {"a": Lap({1: 2.0})}, {"a": Lap({1: 3.0}, stopped_after=None)}
+    >>> joined([one, other])["a"].median
+    2.5
+    """
+    agree({f"{name} {n}": lap for n, laps in enumerate(parts) for name, lap in laps.items()})
+    return {name: _joined([laps[name] for laps in parts]) for name in parts[0]}
+
+
+def _joined(parts: Sequence[Lap]) -> Lap:
+    stopped = [lap for lap in parts if lap.stopped_after is not None]
+    if stopped:
+        return stopped[0]
+
+    def of_all(rounds: Sequence[dict[int, float]]) -> dict[int, float]:
+        found = enumerate(rounds)
+        return {n * ROUNDS_A_JVM + at: value for n, part in found for at, value in part.items()}
+
+    return Lap(
+        of_all([lap.times for lap in parts]),
+        of_all([lap.cpu for lap in parts]),
+        last=parts[-1].last,
+        runs=[run for lap in parts for run in lap.runs],
+        firsts=[first for lap in parts for first in lap.firsts],
+    )
 
 
 def ratio(laps: Laps, over: str, under: str) -> Ratio | None:

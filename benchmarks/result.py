@@ -6,11 +6,13 @@ The text says what was run and where it was measured, the claims, and the table 
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchmarks import machine
+from benchmarks.race import joined
 from benchmarks.table import Claim, explained, lines, summary, total, verdict
 
 if TYPE_CHECKING:
@@ -34,6 +36,15 @@ class Case:
         return [self.title, *(f"  {line}" for line in lines(self.laps)), *self.notes, ""]
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number that is claimed to be at most another."""
+
+    what: str
+    value: int
+    limit: int
+
+
 @dataclass
 class Result:
     """What a benchmark has found so far; ``whole`` says what its total times are of."""
@@ -45,9 +56,11 @@ class Result:
     whole: str = "from the query's text to the one row of its sums"
     cases: list[Case] = field(default_factory=list)
     judged: list[str] = field(default_factory=list)
+    found: list[Number | tuple[Case, Sequence[Claim]]] = field(default_factory=list)
 
     def add(self, case: Case, *claims: Claim) -> None:
         """Take in a case that was run, and judge what is claimed of it."""
+        self.found.append((case, claims))
         self.cases.append(case)
         self.judged += [claim.judged(case.laps) for claim in claims]
         print("\n".join(case.text), flush=True)
@@ -55,6 +68,7 @@ class Result:
 
     def judge(self, what: str, value: int, limit: int) -> None:
         """Judge a claim that a number is at most another."""
+        self.found.append(Number(what, value, limit))
         self.judged.append(verdict(value, limit, what))
         self.keep()
 
@@ -64,6 +78,8 @@ class Result:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{self.name}.txt").write_text("\n".join(self._text()) + "\n")
         draw(self.cases, self.title, str(folder / f"{self.name}.png"))
+        if self.options.part is not None:
+            self.options.part.write_bytes(pickle.dumps(self))
 
     def _text(self) -> list[str]:
         return [
@@ -74,6 +90,21 @@ class Result:
             *(line for case in self.cases for line in case.text),
             *explained([case.laps for case in self.cases], self.whole),
         ]
+
+
+def together(parts: Sequence[Result], options: Options) -> Result:
+    """Return what several JVMs found as one result: races joined, of numbers the greatest."""
+    whole = replace(parts[0], options=options, cases=[], judged=[], found=[])
+    for same in zip(*(part.found for part in parts), strict=True):
+        numbers = [found for found in same if isinstance(found, Number)]
+        races = [found for found in same if not isinstance(found, Number)]
+        if numbers:
+            whole.judge(numbers[0].what, max(n.value for n in numbers), numbers[0].limit)
+        else:
+            notes = dict.fromkeys(note for case, _ in races for note in case.notes)
+            laps = joined([case.laps for case, _ in races])
+            whole.add(Case(races[0][0].title, laps, list(notes)), *races[0][1])
+    return whole
 
 
 def draw(cases: Sequence[Case], title: str, path: str) -> None:

@@ -6,6 +6,7 @@ streams, which compare the rows of their peers by themselves.
 from __future__ import annotations
 
 import itertools
+import pickle
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,8 +33,8 @@ from benchmarks import state as state_benchmark
 from benchmarks.__main__ import unmet
 from benchmarks.options import Extent, Options
 from benchmarks.peer import Measured, Stopped
-from benchmarks.race import Lap, Ratio
-from benchmarks.result import Result
+from benchmarks.race import Disagreement, Lap, Laps, Ratio, joined
+from benchmarks.result import Case, Result, together
 from benchmarks.state_picture import draw_states
 from tests.python.conftest import QUICK
 from tests.python.queries import settings
@@ -192,6 +193,43 @@ def test_a_table_has_the_columns_of_which_something_is_known_and_says_what_they_
         "state rows",
         "state",
     ]
+
+
+def test_races_of_several_jvms_are_judged_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "ROOT", tmp_path)
+
+    def part(number: int, plait: Lap, rows: int) -> Result:
+        found = Result("w9", "", "", Options(runs=2, part=tmp_path / f"{number}.pickle"))
+        laps = {"Plait": plait, "floor": Lap({1: 1.0, 2: 1.0}), "stock": Lap(stopped_after=120.0)}
+        claim = table.Claim("W9", "Plait", "floor", 1.1)
+        found.add(Case("small", laps, ["  same", f"  JVM {number}"]), claim)
+        found.judge("rows", rows, 64)
+        return found
+
+    part(0, Lap({1: 1.3, 2: 1.2}, firsts=[0.5]), 10)
+    part(1, Lap({1: 1.0, 2: 1.1}, firsts=[0.7]), 90)
+    parts = [pickle.loads((tmp_path / f"{n}.pickle").read_bytes()) for n in range(2)]
+    whole = together(parts, Options(runs=2, jvms=2))
+    assert whole.judged == [
+        "NOT MET  1.15, at most 1.1: W9: Plait by floor",
+        "NOT MET  90, at most 64: rows",
+    ]
+    assert whole.cases[0].notes == ["  same", "  JVM 0", "  JVM 1"]
+    assert whole.cases[0].laps["Plait"].first == 0.6
+    assert whole.cases[0].laps["stock"].stopped_after == 120.0
+    text = (tmp_path / "benchmarks/results/w9.txt").read_text()
+    assert "python -m benchmarks w9 --runs 2 --jvms 2" in text
+
+
+def test_jvms_that_disagree_end_the_benchmark() -> None:
+    def answered(rows: int) -> Laps:
+        return {"Plait": Lap({1: 1.0}, last=Measured(1.0, ((rows,),)))}
+
+    with pytest.raises(Disagreement):
+        joined([answered(3), answered(4)])
+    assert joined([answered(3), answered(3)])["Plait"].median == 1.0
 
 
 def test_what_the_asymmetry_gains_is_judged(
