@@ -96,7 +96,7 @@ Laps = dict[str, Lap]
 def joined(parts: Sequence[Laps]) -> Laps:
     """Return the laps of several JVMs as those of one race: ratios are still made within a round.
 
-    >>> one, other = {"a": Lap({1: 2.0})}, {"a": Lap({1: 3.0}, stopped_after=None)}
+    >>> one, other = {"a": Lap({1: 2.0})}, {"a": Lap({1: 3.0})}
     >>> joined([one, other])["a"].median
     2.5
     """

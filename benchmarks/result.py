@@ -54,22 +54,27 @@ class Result:
     jdk: str
     options: Options
     whole: str = "from the query's text to the one row of its sums"
-    cases: list[Case] = field(default_factory=list)
-    judged: list[str] = field(default_factory=list)
     found: list[Number | tuple[Case, Sequence[Claim]]] = field(default_factory=list)
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases, as they were run."""
+        return [found[0] for found in self.found if not isinstance(found, Number)]
+
+    @property
+    def judged(self) -> list[str]:
+        """A line for each claim."""
+        return [line for found in self.found for line in _judged(found)]
 
     def add(self, case: Case, *claims: Claim) -> None:
         """Take in a case that was run, and judge what is claimed of it."""
         self.found.append((case, claims))
-        self.cases.append(case)
-        self.judged += [claim.judged(case.laps) for claim in claims]
         print("\n".join(case.text), flush=True)
         self.keep()
 
     def judge(self, what: str, value: int, limit: int) -> None:
         """Judge a claim that a number is at most another."""
         self.found.append(Number(what, value, limit))
-        self.judged.append(verdict(value, limit, what))
         self.keep()
 
     def keep(self) -> None:
@@ -92,9 +97,16 @@ class Result:
         ]
 
 
+def _judged(found: Number | tuple[Case, Sequence[Claim]]) -> list[str]:
+    if isinstance(found, Number):
+        return [verdict(found.value, found.limit, found.what)]
+    case, claims = found
+    return [claim.judged(case.laps) for claim in claims]
+
+
 def together(parts: Sequence[Result], options: Options) -> Result:
     """Return what several JVMs found as one result: races joined, of numbers the greatest."""
-    whole = replace(parts[0], options=options, cases=[], judged=[], found=[])
+    whole = replace(parts[0], options=options, found=[])
     for same in zip(*(part.found for part in parts), strict=True):
         numbers = [found for found in same if isinstance(found, Number)]
         races = [found for found in same if not isinstance(found, Number)]

@@ -9,8 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.types.LongType
 
-import plait.spark.exec.CollectedSide
-import plait.spark.side.KeyForm
+import plait.spark.side.{CollectedSide, KeyForm}
 
 class CollectedSideSuite extends SparkSuite {
   private val Tasks = 8

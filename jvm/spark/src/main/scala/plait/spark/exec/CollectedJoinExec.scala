@@ -21,7 +21,7 @@ import org.apache.spark.sql.execution.joins.{
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import plait.spark.PlaitConf
-import plait.spark.side.{IntervalRelation, JoinMetrics, KeyForm, LateIntervalRelation, SidePruning}
+import plait.spark.side._
 import plait.{BySide, Side}
 
 /** The join with one side *collected*: broadcast, and indexed once an executor by key and interval. The
@@ -158,8 +158,8 @@ final class CollectedJoinExec(
         Math.multiplyExact(indexAfter, rowsBroadcast.fold(CollectedJoinExec.RowsUnknown)(_.toLong))
       )
       val sent = sparkContext.broadcast(side)
-      if (indexAfter == 0) new CollectedJoinExec.Probing(sent, rowsPerKey, metrics)
-      else new CollectedJoinExec.ProbingLate(sent, keys(collected.other), rowsPerKey, metrics)
+      if (indexAfter == 0) new CollectedJoinExec.ByIndex(sent, rowsPerKey, metrics)
+      else new CollectedJoinExec.ByIndexLate(sent, keys(collected.other), rowsPerKey, metrics)
     } else new CollectedJoinExec.ByKey(source, rowsPerKey, metrics)
   }
 
@@ -192,48 +192,44 @@ final class CollectedJoinExec(
 
 object CollectedJoinExec {
 
-  /** Gives a task the relation of its executor, and counts what the task did with it at its end. */
-  final class Probing(
-      side: Broadcast[CollectedSide],
-      rowsPerKey: Option[Long],
-      metrics: Map[String, SQLMetric]
-  ) extends ProbingHashJoin.Probing {
-    override def relationClass: String = classOf[IntervalRelation].getName
+  /** Gives a task its relation, and counts what the task did with it at its end. */
+  sealed abstract class Counting(rowsPerKey: Option[Long], metrics: Map[String, SQLMetric])
+      extends ProbingHashJoin.Probing {
+    protected def own: ProbedRelation with CountedLookups
 
-    override def relation(): IntervalRelation = {
-      val own = side.value.relation.asReadOnlyCopy()
+    final override def relation(): ProbedRelation with CountedLookups = {
+      val lookups = own
       val collected = metrics(JoinMetrics.CollectedRows)
       TaskContext.get().addTaskCompletionListener[Unit] { _ =>
-        metrics(JoinMetrics.Probes) += own.probes
-        metrics(JoinMetrics.Candidates) += own.candidates
-        JoinMetrics.note(collected, own.size.toLong)
+        lookups.end()
+        metrics(JoinMetrics.Probes) += lookups.probes
+        metrics(JoinMetrics.Candidates) += lookups.candidates
+        JoinMetrics.note(collected, lookups.size.toLong)
         note(rowsPerKey, metrics)
       }
-      own
+      lookups
     }
   }
 
-  /** The same, while there is an index and before. */
-  final class ProbingLate(
+  /** The index of the executor. */
+  final class ByIndex(
+      side: Broadcast[CollectedSide],
+      rowsPerKey: Option[Long],
+      metrics: Map[String, SQLMetric]
+  ) extends Counting(rowsPerKey, metrics) {
+    override def relationClass: String = classOf[IntervalRelation].getName
+    override protected def own: IntervalRelation = side.value.index
+  }
+
+  /** The same, while there is one, and what was broadcast before. */
+  final class ByIndexLate(
       side: Broadcast[CollectedSide],
       form: KeyForm,
       rowsPerKey: Option[Long],
       metrics: Map[String, SQLMetric]
-  ) extends ProbingHashJoin.Probing {
+  ) extends Counting(rowsPerKey, metrics) {
     override def relationClass: String = classOf[LateIntervalRelation].getName
-
-    override def relation(): LateIntervalRelation = {
-      val own = new LateIntervalRelation(side.value, form)
-      val collected = metrics(JoinMetrics.CollectedRows)
-      TaskContext.get().addTaskCompletionListener[Unit] { _ =>
-        own.report()
-        metrics(JoinMetrics.Probes) += own.probes
-        metrics(JoinMetrics.Candidates) += own.candidates
-        JoinMetrics.note(collected, own.size.toLong)
-        note(rowsPerKey, metrics)
-      }
-      own
-    }
+    override protected def own: LateIntervalRelation = new LateIntervalRelation(side.value, form)
   }
 
   /** Gives a task what was broadcast, as Spark's own join does. */

@@ -16,7 +16,7 @@ import plait.spark.translate.IntervalExpressions
   * }}}
   *
   * @param written
-  *   the conjuncts of the query that are these comparisons
+  *   the conjuncts of the query that are these comparisons; none where it is the whole condition
   */
 final case class JoinIntervals(
     fixed: IntervalExpressions,
@@ -106,7 +106,7 @@ object JoinIntervals {
           s"[${reach.order}, ${reach.order}]",
           PruningText.cases(cases.reach),
           condition.expression.toString,
-          Set(condition.expression)
+          Set.empty
         )
       }
 
@@ -119,7 +119,7 @@ object JoinIntervals {
       s"[${reach.order}, ${reach.order}]",
       "what is solved for each row",
       condition.expression.toString,
-      Set(condition.expression)
+      Set.empty
     )
 
   private def whyNone(seeking: Side, reaches: Seq[SolvedReach]): WhyNot = {

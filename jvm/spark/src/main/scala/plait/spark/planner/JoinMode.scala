@@ -213,12 +213,11 @@ object JoinMode extends JoinSelectionHelper {
       case LogicalQueryStage(plan, _) => plan
       case plan => plan
     })
-    val toIndex = (seen ++ guessed).minOption
-    val enough =
-      StreamedRows.of(join.children(collected.other)).zip(toIndex).exists { case (rows, toIndex) =>
-        BigDecimal(rows) * partners >= BigDecimal(toIndex) * RowsToAnIndexed
-      }
-    if (enough) Surely else IfEnoughStream
+    val enough = for {
+      rows <- StreamedRows.of(join.children(collected.other))
+      toIndex <- (seen ++ guessed).minOption
+    } yield rows.toDouble * partners >= toIndex.toDouble * RowsToAnIndexed
+    if (enough.contains(true)) Surely else IfEnoughStream
   }
 
   /** Counted once a broadcast for what is enough, however often adaptive execution plans the join. */

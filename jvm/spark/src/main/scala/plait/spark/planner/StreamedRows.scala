@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package plait.spark.planner
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, IsNotNull}
+import org.apache.spark.sql.catalyst.expressions.{IsNotNull, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, QueryStageExec}
 
@@ -15,21 +15,17 @@ import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, QueryStageExe
   *
   * What it does not promise: that a size in bytes was a good guess of the rows.
   */
-private[planner] object StreamedRows {
+private[planner] object StreamedRows extends PredicateHelper {
   def of(plan: LogicalPlan): Option[BigInt] = plan match {
     case LogicalQueryStage(_, stage: QueryStageExec) if stage.isMaterialized =>
       stage.getRuntimeStatistics.rowCount
     // A stage that has not ended, or what is computed of one.
     case LogicalQueryStage(logical, _) => of(logical)
     case Project(_, child) => of(child)
-    case Filter(condition, child) if isOfNulls(condition) => of(child)
+    case Filter(condition, child)
+        if splitConjunctivePredicates(condition).forall(_.isInstanceOf[IsNotNull]) =>
+      of(child)
     case leaf: LeafNode => JoinToPlan.rows(leaf)
     case _ => None
-  }
-
-  private def isOfNulls(condition: Expression): Boolean = condition match {
-    case And(left, right) => isOfNulls(left) && isOfNulls(right)
-    case _: IsNotNull => true
-    case _ => false
   }
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package plait.spark.exec
+package plait.spark.side
 
 import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.execution.joins.plait.BroadcastRelation
-
-import plait.spark.side.{IntervalRelation, KeyForm, LateIndex}
 
 /** A collected side on its way to the executors; each makes its index of it once, all its tasks share it.
   *
@@ -20,8 +18,7 @@ final class CollectedSide(
     interval: Seq[Expression],
     output: Seq[Attribute],
     madeAfter: Long
-) extends LateIndex
-    with Serializable {
+) extends Serializable {
 
   @transient lazy val relation: IntervalRelation = {
     val made = IntervalRelation.of(BroadcastRelation.rows(source.value), keys, interval, output)
@@ -32,11 +29,17 @@ final class CollectedSide(
   @transient @volatile private var isMade = false
   @transient private lazy val goneThrough = new AtomicLong
 
-  override def isDue: Boolean = isMade || goneThrough.get >= madeAfter
-  override def goThrough(rows: Long): Unit = {
+  /** The index, for one task. */
+  def index: IntervalRelation = relation.asReadOnlyCopy()
+
+  /** Is there an index, or have so many rows been gone through that it is to be made? */
+  def isDue: Boolean = isMade || goneThrough.get >= madeAfter
+
+  /** The tasks report how many rows they went through. */
+  def goThrough(rows: Long): Unit = {
     val _ = goneThrough.addAndGet(rows)
   }
-  override def index: IntervalRelation = relation.asReadOnlyCopy()
 
-  override def byKey: BroadcastRelation.ByKey = BroadcastRelation.byKey(source.value)
+  /** The broadcast itself, for one task. */
+  def byKey: BroadcastRelation.ByKey = BroadcastRelation.byKey(source.value)
 }

@@ -33,20 +33,19 @@ final class IntervalRelation private (
     keys: HashKeyTable,
     index: IntervalIndex,
     rows: CollectedRows
-) extends ProbedRelation {
+) extends ProbedRelation
+    with CountedLookups {
   private val key = new IntervalRelation.Key(form)
   private val cursor = index.cursor()
   private val row = new UnsafeRow(rows.columns)
   private var asked = 0L
   private var gave = 0L
 
-  def size: Int = index.size
+  override def size: Int = index.size
 
-  /** How many keys and intervals were looked up. */
-  def probes: Long = asked
+  override def probes: Long = asked
 
-  /** How many rows were given. */
-  def candidates: Long = gave
+  override def candidates: Long = gave
 
   override def get(probe: InternalRow): Iterator[InternalRow] = {
     val ends = probe.asInstanceOf[UnsafeRow]

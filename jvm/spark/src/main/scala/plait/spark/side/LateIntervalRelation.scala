@@ -7,25 +7,10 @@ import org.apache.spark.sql.execution.joins.plait.BroadcastRelation
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.Platform
 
-/** What the tasks of an executor share of a collected side whose index is made late. */
-trait LateIndex {
-
-  /** Is there an index, or have so many rows been gone through that it is to be made? */
-  def isDue: Boolean
-
-  /** The tasks report how many rows they went through. */
-  def goThrough(rows: Long): Unit
-
-  /** Made at the first call. */
-  def index: IntervalRelation
-
-  /** The broadcast itself. */
-  def byKey: BroadcastRelation.ByKey
-}
-
 /** The rows of a collected side, looked up as in an [[IntervalRelation]], which is made only once it is likely to pay: all
   * rows of the key are given until so many have been gone through as would have paid for the index. So a few probes cost
-  * what they cost Spark's join, and many cost at most twice as much as if the number had been known: as far as a condition is a few comparisons.
+  * what they cost Spark's join, and many cost at most twice as much as if the number had been known: as far as a condition
+  * is a few comparisons.
   *
   * {{{
   * 1,000,000 rows collected, 100 a key, index after 8,000,000        probes 1 to 80,000       each is given 100 rows
@@ -37,43 +22,45 @@ trait LateIndex {
   *   1. Those of [[IntervalRelation]], but that more rows come than meet the interval: the condition is to be evaluated.
   *   2. The key is as Spark's own relation has it: one long, or a row of the columns ([[KeyForm.broadcast]]).
   */
-final class LateIntervalRelation(late: LateIndex, form: KeyForm) extends ProbedRelation {
+final class LateIntervalRelation(side: CollectedSide, form: KeyForm)
+    extends ProbedRelation
+    with CountedLookups {
   import LateIntervalRelation._
 
   // One of the two is null.
-  private var byKey: BroadcastRelation.ByKey = if (late.isDue) null else late.byKey
-  private var index: IntervalRelation = if (byKey == null) late.index else null
+  private var byKey: BroadcastRelation.ByKey = if (side.isDue) null else side.byKey
+  private var index: IntervalRelation = if (byKey == null) side.index else null
   private val isWhole = form.isInstanceOf[KeyForm.Whole]
   private val key = new KeyWithoutEnds(form.expressions.map(_.dataType))
   private var asked = 0L
   private var gave = 0L
-  private var unreported = 0
+  private var reported = 0L
 
-  /** How many rows the index has, 0 while there is none. */
-  def size: Int = if (index == null) 0 else index.size
+  /** Of the index, 0 while there is none. */
+  override def size: Int = if (index == null) 0 else index.size
 
-  /** How many keys and intervals were looked up. */
-  def probes: Long = asked + (if (index == null) 0L else index.probes)
+  override def probes: Long = asked + (if (index == null) 0L else index.probes)
 
-  /** How many rows were given. */
-  def candidates: Long = gave + (if (index == null) 0L else index.candidates)
+  override def candidates: Long = gave + (if (index == null) 0L else index.candidates)
 
   override def get(probe: InternalRow): Iterator[InternalRow] = {
-    if (unreported >= ReportEvery) {
+    if (gave - reported >= ReportEvery) {
       report()
-      if (late.isDue) turn()
+      if (side.isDue) turn()
     }
     if (index == null) ofKey(probe.asInstanceOf[UnsafeRow]) else index.get(probe)
   }
 
-  /** The other tasks count with what this one has gone through; to be called at its end too. */
-  def report(): Unit = {
-    late.goThrough(unreported.toLong)
-    unreported = 0
+  override def end(): Unit = report()
+
+  /** The other tasks count with what this one has gone through. */
+  private def report(): Unit = {
+    side.goThrough(gave - reported)
+    reported = gave
   }
 
   private def turn(): Unit = {
-    index = late.index
+    index = side.index
     byKey = null
   }
 
@@ -96,12 +83,11 @@ final class LateIntervalRelation(late: LateIndex, form: KeyForm) extends ProbedR
     override def hasNext: Boolean = rows.hasNext
     override def next(): InternalRow = {
       gave += 1
-      unreported += 1
       rows.next()
     }
   }
 
-  override def asReadOnlyCopy(): LateIntervalRelation = new LateIntervalRelation(late, form)
+  override def asReadOnlyCopy(): LateIntervalRelation = new LateIntervalRelation(side, form)
 
   /** Of the index; the rows are the broadcast's. */
   override def estimatedSize: Long = if (index == null) 0 else index.estimatedSize
